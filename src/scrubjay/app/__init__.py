@@ -1,12 +1,15 @@
-"""Settings, wiring and the commands: the only room that knows every room; and what each process of ours begins with."""
+"""Settings, assembly and commands: the only package that may import all others.
+
+Importing it also tunes the process: garbage collection, pydantic's plugins and OpenBLAS's threads.
+"""
 
 import gc
 import os
 
-# What is loaded stays: to look for garbage after every 700 objects takes a tenth of the start.
+# Objects made by imports live on, so collecting after every 700 of them (the default) would take a tenth of start-up.
 gc.set_threshold(20_000, 50)
-# To look through all that is installed for plugins of pydantic's, of which we need none, takes a twentieth.
+# Searching all installed distributions for pydantic plugins takes a twentieth of start-up, and we use none.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-# Threads that multiply together have to be started, and wait for each other by spinning: a sixth of the first answer.
-# Calls are many and small, and each is on a thread of its own already.
+# Starting OpenBLAS's threads, which wait by spinning, takes a sixth of the first answer. Matrix products here are many
+# and small, and each already runs in a thread of its own.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,81 +1,119 @@
-"""The commands that run, look after and describe a server; tools become commands by themselves."""
+"""The commands that run, maintain and describe a server. Commands for tools are generated from their declarations."""
 
 import json
-import os
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from scrubjay import __version__
-from scrubjay.app.key_commands import keys
-from scrubjay.core.errors import Misconfigured, StoreUnusable
+from scrubjay.app.command_output import json_option, print_result
+from scrubjay.core.errors import Misconfigured
+from scrubjay.core.lazy import lazy_module
+from scrubjay.servers.cli.errors import show_json
 from scrubjay.servers.cli.groups import ScrubjayGroup
 
 if TYPE_CHECKING:
+    import anyio
+
+    from scrubjay.app import (
+        command_runtime,
+        hook_command,
+        http_server,
+        instructions,
+        key_commands,
+        lifespan,
+        lost_store,
+        reference_pages,
+        tool_catalog,
+    )
+    from scrubjay.app import (
+        doctor as doctor_module,
+    )
+    from scrubjay.app.install import commands as install_commands
     from scrubjay.app.settings import Settings
-    from scrubjay.app.store import Store
+    from scrubjay.compat.do_memory import mcp_methods
+    from scrubjay.core import ids
+    from scrubjay.servers.cli import commands as tool_commands
+    from scrubjay.servers.cli import watch
+    from scrubjay.servers.docs import pages
+    from scrubjay.servers.mcp import server as mcp_server
+    from scrubjay.servers.mcp import stdio
+    from scrubjay.tooling import registry
     from scrubjay.tooling.dispatcher import Dispatcher
-    from scrubjay.tooling.served_tools import Offering
+    from scrubjay.tooling.served_tools import ServedTools
+else:
+    anyio = lazy_module("anyio")
+    command_runtime = lazy_module("scrubjay.app.command_runtime")
+    doctor_module = lazy_module("scrubjay.app.doctor")
+    hook_command = lazy_module("scrubjay.app.hook_command")
+    http_server = lazy_module("scrubjay.app.http_server")
+    install_commands = lazy_module("scrubjay.app.install.commands")
+    instructions = lazy_module("scrubjay.app.instructions")
+    key_commands = lazy_module("scrubjay.app.key_commands")
+    lifespan = lazy_module("scrubjay.app.lifespan")
+    lost_store = lazy_module("scrubjay.app.lost_store")
+    reference_pages = lazy_module("scrubjay.app.reference_pages")
+    tool_catalog = lazy_module("scrubjay.app.tool_catalog")
+    mcp_methods = lazy_module("scrubjay.compat.do_memory.mcp_methods")
+    ids = lazy_module("scrubjay.core.ids")
+    tool_commands = lazy_module("scrubjay.servers.cli.commands")
+    watch = lazy_module("scrubjay.servers.cli.watch")
+    pages = lazy_module("scrubjay.servers.docs.pages")
+    mcp_server = lazy_module("scrubjay.servers.mcp.server")
+    stdio = lazy_module("scrubjay.servers.mcp.stdio")
+    registry = lazy_module("scrubjay.tooling.registry")
 
-T = TypeVar("T")
-
-HELP = """A memory for AI agents: local, durable, searchable by words and by meaning.
+HELP = """Memory for AI agents: local, durable, searchable by keyword and by meaning.
 
 Start a server with `scrubjay serve`, or let an agent start one with `scrubjay mcp`. Every tool is also a command.
 """
 
+# Commands in modules of their own, each loaded when one of its commands is used.
+COMMAND_MODULES = {"keys": key_commands, "install": install_commands, "uninstall": install_commands}
 
-# Loaded when asked for.
-INSTALLING = ("install", "uninstall")
 
-
-class Scrubjay(ScrubjayGroup):
-    """The root: its own commands first, then a group per family of tools, loaded when asked for."""
+class RootGroup(ScrubjayGroup):
+    """The root group: commands of this module, then one group per family of tools, loaded on first use."""
 
     @cached_property
     def _families(self) -> dict[str, click.Group]:
-        from scrubjay.app.tool_catalog import ALL
-        from scrubjay.servers.cli.commands import tool_commands
-        from scrubjay.servers.cli.watch import watch_command
-        from scrubjay.tooling.registry import Registry
-
-        registry = Registry(ALL)
-        families = {group.name or "": group for group in tool_commands(registry, opened_dispatcher)}
-        families["code"].add_command(watch_command(registry, opened_dispatcher, "keep_repo_index"))
+        tools = registry.Registry(tool_catalog.TOOL_CATALOG)
+        families = {group.name or "": group for group in tool_commands.tool_commands(tools, open_dispatcher)}
+        families["code"].add_command(watch.watch_command(tools, open_dispatcher, "keep_repo_index"))
         return families
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *INSTALLING, *self._families]
+        return [*super().list_commands(ctx), *COMMAND_MODULES, *self._families]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in INSTALLING:
-            from scrubjay.app.install import commands
-
-            return getattr(commands, cmd_name)
+        if cmd_name in COMMAND_MODULES:
+            return getattr(COMMAND_MODULES[cmd_name], cmd_name)
         return super().get_command(ctx, cmd_name) or self._families.get(cmd_name.replace("_", "-"))
 
 
-@click.group(cls=Scrubjay, name="scrubjay", help=HELP)
+# More findings than this are only listed by --json.
+MAX_SHOWN_PROBLEMS = 50
+
+
+@click.group(cls=RootGroup, name="scrubjay", help=HELP)
 @click.version_option(__version__, prog_name="scrubjay")
 def scrubjay() -> None:
     pass
 
 
 @asynccontextmanager
-async def opened_dispatcher() -> AsyncGenerator["Dispatcher"]:
-    """What a tool's command needs: a process of its own on the store, which leaves others' jobs alone."""
-    from scrubjay.app.lifespan import running
-
-    async with running(_prepared("warning"), adopts_jobs=False) as application:
+async def open_dispatcher() -> AsyncGenerator["Dispatcher"]:
+    """Open a dispatcher on the store for one command, which leaves the jobs of other processes alone."""
+    async with lifespan.running(command_runtime.prepare_settings("warning"), adopts_jobs=False) as application:
         yield application.dispatcher
 
 
 tools_option = click.option(
-    "--tools", metavar="SPEC", help="Which tools are listed: core, all, or families and names joined by commas."
+    "--tools", metavar="SPEC", help="Tools to list: core, all, or families and names separated by commas."
 )
 
 
@@ -86,30 +124,22 @@ profile_option = click.option(
 )
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
-
-
 @scrubjay.command()
-@click.option("--host", help="The address to listen on; others than loopback need a key.  [default: 127.0.0.1]")
-@click.option("--port", type=int, help="The port to listen on; 0 takes a free one.  [default: 4000]")
+@click.option("--host", help="Address to listen on; any other than loopback needs a key.  [default: 127.0.0.1]")
+@click.option("--port", type=int, help="Port to listen on; 0 picks a free one.  [default: 4000]")
 @tools_option
 @profile_option
 @json_option
 def serve(host: str | None, port: int | None, tools: str | None, profile: str | None, as_json: bool) -> None:
-    """Start the server: REST, its documentation, and MCP over HTTP.
+    """Start the HTTP server: REST, its documentation, and MCP.
 
-    Listens on 127.0.0.1:4000 until you press Ctrl-C, and prints what to paste into an agent's configuration.
+    Listens on 127.0.0.1:4000 until you press Ctrl-C, and prints the configuration to paste into an agent.
     """
-    import anyio
-
-    from scrubjay.app.http_server import serve as listen
-    from scrubjay.app.lifespan import running
-
-    settings = _prepared("info", host=host, port=port, tools=tools, profile=profile)
+    settings = command_runtime.prepare_server("info", host=host, port=port, tools=tools, profile=profile)
 
     async def run() -> None:
-        async with running(settings) as application:
-            await listen(application, lambda url, with_key: _announce(url, settings, with_key, as_json))
+        async with lifespan.running(settings) as application:
+            await http_server.serve(application, lambda url, with_key: _print_address(url, settings, with_key, as_json))
 
     anyio.run(run, backend_options={"use_uvloop": True})
 
@@ -117,166 +147,174 @@ def serve(host: str | None, port: int | None, tools: str | None, profile: str | 
 @scrubjay.command()
 @tools_option
 @profile_option
-@click.option("--project", type=Path, help="The project that the client works in until it sets another.")
+@click.option("--project", type=Path, help="Project that the client works in until it sets another.")
 def mcp(tools: str | None, profile: str | None, project: Path | None) -> None:
-    """Serve MCP over standard input and output; agents start this.
+    """Serve MCP over standard input and output; agents start this command.
 
-    Ends when the agent closes its end. Several of these may run on one store at the same time.
+    Exits when the agent closes standard input. Several such servers can use one store at the same time.
     """
-    import anyio
-
-    from scrubjay.app.instructions import INSTRUCTIONS
-    from scrubjay.app.lifespan import deferred
-    from scrubjay.compat.do_memory.mcp_methods import add_methods
-    from scrubjay.core.ids import new_id
-    from scrubjay.servers.mcp.server import build_server
-    from scrubjay.servers.mcp.stdio import serve_stdio
-
-    settings = _prepared("warning", tools=tools, profile=profile, project=project)
-
-    client = new_id("stdio")
+    settings = command_runtime.prepare_server("warning", tools=tools, profile=profile, project=project)
+    client = ids.new_id("stdio")
 
     async def run() -> None:
-        async with deferred(settings, own_client=client) as application:
+        async with lifespan.deferred(settings, own_client=client) as application:
             if settings.tools != "core":
-                application()  # a list that cannot be made is refused now, not at the client's first look
+                application()  # report an invalid list of tools now, not when the client first asks for it
 
-            def offering() -> "Offering":
+            def served_tools() -> "ServedTools":
                 app = application()
-                app.when_tools_change(server.announce_tools_changed)
+                app.on_tools_change(server.announce_tools_changed)
                 if settings.profile is None:
                     app.learn_skills()
-                return app.offering
+                return app.served_tools
 
-            server = build_server(
-                offering,
+            server = mcp_server.build_server(
+                served_tools,
                 version=__version__,
-                instructions=INSTRUCTIONS,
+                instructions=instructions.INSTRUCTIONS,
                 patience=settings.jobs.patience_seconds,
                 surface="mcp-stdio",
                 client=client,
                 working_directory=str(Path.cwd()),
-                add_methods=add_methods,
+                add_methods=mcp_methods.add_methods,
             )
-            await serve_stdio(server, max_message_bytes=settings.max_body_bytes)
+            await stdio.serve_stdio(server, max_message_bytes=settings.max_body_bytes)
 
     anyio.run(run, backend_options={"use_uvloop": True})
 
 
 @scrubjay.command()
 @click.argument("event")
-@click.option("--home", type=Path, help="The folder of the store.  [default: SCRUBJAY_HOME or ~/.scrubjay]")
+@click.option("--home", type=Path, help="Folder of the store.  [default: SCRUBJAY_HOME or ~/.scrubjay]")
 def hook(event: str, home: Path | None) -> None:
     """Answer an agent's hook: permission, session-start, user-prompt-submit, post-tool-use or stop.
 
-    Reads what the agent tells as JSON on standard input and answers as JSON on standard output. It never stops an
-    agent: whatever goes wrong, it answers {}, says why on standard error, and ends with 0.
+    Reads the event as JSON from standard input and prints the answer as JSON. It never blocks the agent: on any
+    failure it answers {}, prints the reason to standard error, and exits with 0.
     """
-    from scrubjay.app.hook_command import main
-
-    main([event, *(["--home", str(home)] if home else [])])
+    hook_command.main([event, *(["--home", str(home)] if home else [])])
 
 
 @scrubjay.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Try everything with a real server in a temporary home: remember, recall, crash, recall again."""
-    from scrubjay.app.doctor import examine
-    from scrubjay.servers.cli.errors import show_json
-
+    """Check that the store is there, and test a server in a temporary home: remember, recall, crash, recall again."""
+    settings = command_runtime.prepare_settings("warning")
     steps: list[dict[str, Any]] = []
 
-    def say(step: str, seen: str, seconds: float) -> None:
-        steps.append({"step": step, "seen": seen, "seconds": round(seconds, 3)})
+    def report(step: str, result: str, seconds: float) -> None:
+        steps.append({"step": step, "result": result, "seconds": round(seconds, 3)})
         if not as_json:
-            click.echo(f"{click.style('ok', fg='green')}  {step}: {seen} ({seconds:.1f} s)")
+            click.echo(f"{click.style('ok', fg='green')}  {step}: {result} ({seconds:.1f} s)")
 
-    examine(say)
-    if as_json:
-        show_json({"steps": steps})
-    else:
-        click.echo("Everything works.")
+    doctor_module.examine(report, settings.home)
+    print_result("Everything works.", {"steps": steps}, as_json)
 
 
 @scrubjay.group(cls=ScrubjayGroup)
 def store() -> None:
-    """Look after the store: check it, copy it, shrink it."""
+    """Check, back up, restore and compact the store."""
 
 
 @store.command()
 @json_option
 def check(as_json: bool) -> None:
-    """Read everything and prove it whole: pages, indexes, text index, vectors, derived files."""
-    from scrubjay.servers.cli.errors import show_json
+    """Verify the whole store: pages, indexes, every row, text index, vectors, derived files.
 
-    report = with_store(lambda opened: opened.check())
-    if report.problems:
-        raise StoreUnusable(
-            f"the store is damaged: {'; '.join(report.problems)}",
-            hint="keep a copy of the folder; `scrubjay server rebuild-derived` mends what is derived",
-            details={"checked": list(report.checked), "problems": list(report.problems)},
-        )
-    if as_json:
-        show_json({"checked": list(report.checked), "problems": []})
-    else:
-        click.echo("The store is whole. Checked: " + ", ".join(report.checked) + ".")
+    Lists each damaged row with its table and id. Exits with 1 if anything is damaged.
+    """
+    report = command_runtime.check_store()
+    checked, problems = list(report.checked), list(report.problems)
+    result = {"checked": checked, "problems": problems}
+    if not problems:
+        print_result(f"The store is intact. Checked: {', '.join(checked)}.", result, as_json)
+        return
+    lines = ["The store is damaged:", *(f"  {problem}" for problem in problems[:MAX_SHOWN_PROBLEMS])]
+    if (more := len(problems) - MAX_SHOWN_PROBLEMS) > 0:
+        lines.append(f"  and {more} more, which --json lists")
+    lines.append("`scrubjay store repair` recovers the intact rows; a backup can replace the store.")
+    lines.append("If only the text index, vectors or derived files are named, run `scrubjay server rebuild-derived`.")
+    print_result("\n".join(lines), result, as_json)
+    raise click.exceptions.Exit(1)
+
+
+@store.command()
+@click.option("--dry-run", is_flag=True, help="Change nothing; report what would be recovered and what would be lost.")
+@json_option
+def repair(dry_run: bool, as_json: bool) -> None:
+    """Recover the intact rows of a damaged store into a new database.
+
+    Stop all servers first. The damaged database stays in the folder under another name. Rows that cannot be recovered
+    are listed with their table and id. Killing the command at any time leaves the store as it was or repaired.
+    """
+    report = command_runtime.repair_store(only_report=dry_run)
+    result = {
+        "recovered": report.recovered,
+        "lost": report.lost,
+        "uncertain": report.uncertain,
+        "without_search_data": report.without_search_data,
+        "replaced": None if report.replaced is None else str(report.replaced),
+    }
+    print_result("\n".join(report.lines()), result, as_json)
 
 
 @store.command()
 @click.argument("target", type=Path)
 @json_option
 def backup(target: Path, as_json: bool) -> None:
-    """Write a whole, checked copy to TARGET while others go on working."""
-    info = with_store(lambda opened: opened.backup(target))
-    tell(f"Wrote {info.bytes:,} bytes to {info.location}.", {"location": info.location, "bytes": info.bytes}, as_json)
+    """Write a complete, verified copy of the store to TARGET. Other processes can keep using the store."""
+    info = command_runtime.run_with_store(lambda opened: opened.backup(target))
+    print_result(
+        f"Wrote {info.bytes:,} bytes to {info.location}.", {"location": info.location, "bytes": info.bytes}, as_json
+    )
+
+
+@store.command()
+@click.argument("backup", type=Path)
+@json_option
+def restore(backup: Path, as_json: bool) -> None:
+    """Restore a lost store from BACKUP, a file of `scrubjay store backup`. An existing database is never replaced."""
+    settings = command_runtime.prepare_settings("warning")
+    lost_store.restore_store(backup, settings.home, command_runtime.BUSY_SECONDS)
+    described = lost_store.describe_store(settings.home, command_runtime.BUSY_SECONDS)
+    print_result(f"Restored: {described}.", {"location": str(settings.home), "backup": str(backup)}, as_json)
+
+
+@store.command()
+@json_option
+def init(as_json: bool) -> None:
+    """Create an empty store, also in a home whose database was lost. Other files of the home are kept."""
+    settings = command_runtime.prepare_settings("warning")
+    if lost_store.has_database(settings.home, command_runtime.BUSY_SECONDS):
+        raise lost_store.store_exists(settings.home)
+    info = command_runtime.run_with_store(lambda opened: opened.info(), accepts_loss=True)
+    print_result(f"The store in {info.location} is empty and ready.", {"location": info.location}, as_json)
 
 
 @store.command()
 @json_option
 def vacuum(as_json: bool) -> None:
-    """Give unused space back to the disk."""
-    info = with_store(lambda opened: opened.vacuum())
-    tell(f"The store now takes {info.bytes:,} bytes.", {"location": info.location, "bytes": info.bytes}, as_json)
-
-
-scrubjay.add_command(keys)
+    """Return unused space of the store to the file system."""
+    info = command_runtime.run_with_store(lambda opened: opened.vacuum())
+    print_result(
+        f"The store now takes {info.bytes:,} bytes.", {"location": info.location, "bytes": info.bytes}, as_json
+    )
 
 
 @scrubjay.command(hidden=True)
 @click.argument("folder", type=Path)
-@click.option("--check", "only_check", is_flag=True, help="Change nothing; fail when a page is not up to date.")
+@click.option("--check", "only_check", is_flag=True, help="Change nothing; fail if a page is out of date.")
 def reference(folder: Path, only_check: bool) -> None:
-    """Write the generated pages (tools, settings, errors, commands) into FOLDER."""
-    from scrubjay.app.reference_pages import reference_pages
-    from scrubjay.servers.docs.pages import stale_pages, write_pages
-
-    pages = reference_pages(scrubjay)
+    """Write the generated reference pages (tools, settings, errors, commands) to FOLDER."""
+    generated = reference_pages.reference_pages(scrubjay)
     if not only_check:
-        write_pages(pages, folder)
-    elif stale := stale_pages(pages, folder):
-        raise Misconfigured(f"generated pages are not up to date: {', '.join(stale)}", hint="run `make reference`")
+        pages.write_pages(generated, folder)
+    elif stale := pages.stale_pages(generated, folder):
+        raise Misconfigured(f"generated pages are out of date: {', '.join(stale)}", hint="run `make reference`")
 
 
-def _prepared(log_level: str, **chosen: Any) -> "Settings":
-    """The settings, with logging started by them."""
-    import logging
-
-    from scrubjay.app.logs import start_logging
-    from scrubjay.app.settings import load_settings, unknown_variables
-
-    settings = load_settings(**chosen)
-    start_logging(settings.log, log_level)
-    logger = logging.getLogger("scrubjay.app")
-    for name, near in unknown_variables(os.environ).items():
-        logger.warning("this variable sets nothing", extra={"variable": name, "nearest": near})
-    return settings
-
-
-def _announce(url: str, settings: "Settings", with_key: bool, as_json: bool) -> None:
-    from scrubjay.app.http_server import client_configuration
-    from scrubjay.servers.cli.errors import show_json
-
-    configuration = client_configuration(url, with_key=with_key)
+def _print_address(url: str, settings: "Settings", with_key: bool, as_json: bool) -> None:
+    configuration = http_server.client_configuration(url, with_key=with_key)
     if as_json:
         show_json({"url": url, "home": str(settings.home), "mcp_configuration": configuration})
         return
@@ -287,29 +325,3 @@ def _announce(url: str, settings: "Settings", with_key: bool, as_json: bool) -> 
     click.echo("Paste this into your agent's MCP configuration:\n")
     click.echo(json.dumps(configuration, indent=2))
     click.echo("\nPress Ctrl-C to stop.")
-
-
-def with_store(work: "Callable[[Store], Awaitable[T]]") -> T:
-    import anyio
-
-    from scrubjay.app.sqlite_store import SqliteStore
-
-    settings = _prepared("warning")
-
-    async def run() -> T:
-        opened = await SqliteStore.open(settings.home)
-        try:
-            return await work(opened)
-        finally:
-            await opened.close()
-
-    return anyio.run(run)
-
-
-def tell(sentence: str, facts: dict[str, Any], as_json: bool) -> None:
-    from scrubjay.servers.cli.errors import show_json
-
-    if as_json:
-        show_json(facts)
-    else:
-        click.echo(sentence)

@@ -1,4 +1,4 @@
-"""Tries a real server in a temporary home: remember, recall, from another process, after a crash."""
+"""`scrubjay doctor`: describes the store; tests a real server in a temporary home, over HTTP, MCP and after a crash."""
 
 import json
 import os
@@ -12,48 +12,59 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
+from mcp import Client, StdioServerParameters
 
+from scrubjay.app import lost_store
 from scrubjay.app.setting_sources import PREFIX
 from scrubjay.core.errors import Unavailable
+from scrubjay.native import library as native_library
 
 FACT = "The release train leaves on Thursdays, because Fridays are for reading."
 QUESTION = "on which day do we release?"
-START_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
+_PROGRAM = (sys.executable, "-m", "scrubjay.app")
 
-Say = Callable[[str, str, float], None]
-"""Told of each step: its name, what was seen, and how many seconds it took."""
+Report = Callable[[str, str, float], None]
+"""Called after each step with its name, its result and the seconds it took."""
 
 
-def examine(say: Say) -> None:
-    """Go through all steps; the first that fails raises."""
+def examine(report: Report, home: Path | None = None) -> None:
+    """Run all steps; the first that fails raises. The store of `home` is described first, if given, not changed."""
+    if home is not None:
+        _step(report, "store of this home", lambda: lost_store.describe_store(home, TIMEOUT_SECONDS))
     with tempfile.TemporaryDirectory(prefix="scrubjay-doctor-") as folder:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
         environment[f"{PREFIX}HOME"] = folder
-        _examine(say, environment, Path(folder))
+        _run_steps(report, environment, Path(folder))
 
 
-def _examine(say: Say, environment: Mapping[str, str], home: Path) -> None:
+def _run_steps(report: Report, environment: Mapping[str, str], home: Path) -> None:
     def step(name: str, work: Callable[[], str]) -> None:
-        started = time.perf_counter()
-        say(name, work(), time.perf_counter() - started)
+        _step(report, name, work)
 
     server = _Server(environment, home)
     try:
         step("start", server.start)
-        step("health", lambda: _healthy(server.call("health_check", {})))
+        step("health", lambda: _check_health(server.call("health_check", {})))
         step("remember", lambda: server.call("remember", {"content": FACT, "key": "release-day"})["id"])
-        step("recall", lambda: _found(server.call("recall", {"query": QUESTION})))
-        step("recall in another process, over MCP", lambda: _found(_recall_over_stdio(environment)))
+        step("recall", lambda: _check_recall(server.call("recall", {"query": QUESTION})))
+        step("recall in another process, over MCP", lambda: _check_recall(_recall_over_stdio(environment)))
         step("kill -9 and start again", lambda: server.crash() or server.start())
-        step("recall again", lambda: _found(server.call("recall", {"query": QUESTION})))
+        step("recall again", lambda: _check_recall(server.call("recall", {"query": QUESTION})))
     finally:
         server.stop()
-    step("check the store", lambda: _checked(environment))
-    step("compiled part", _compiled)
+    step("check the store", lambda: _check_store(environment))
+    step("C extension", _check_extension)
+
+
+def _step(report: Report, name: str, work: Callable[[], str]) -> None:
+    started = time.perf_counter()
+    report(name, work(), time.perf_counter() - started)
 
 
 class _Server:
-    """A `scrubjay serve` of our own, on a free port."""
+    """A `scrubjay serve` process on a free port."""
 
     def __init__(self, environment: Mapping[str, str], home: Path) -> None:
         self._environment = environment
@@ -75,15 +86,13 @@ class _Server:
             if found := re.search(r"http://127\.0\.0\.1:\d+", line):
                 self._url = found[0]
                 return self._url
-        raise Unavailable(f"the server did not start: {_tail(process)}")
+        raise Unavailable(f"the server did not start: {_last_errors(process)}")
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        import httpx2
-
-        answer = httpx2.post(f"{self._url}/v1/tools/{tool}", json=arguments, timeout=START_SECONDS, trust_env=False)
-        if answer.status_code != 200:
-            raise Unavailable(f"{tool} answered {answer.status_code}: {answer.text[:500]}")
-        return answer.json()
+        response = httpx2.post(f"{self._url}/v1/tools/{tool}", json=arguments, timeout=TIMEOUT_SECONDS, trust_env=False)
+        if response.status_code != 200:
+            raise Unavailable(f"{tool} answered {response.status_code}: {response.text[:500]}")
+        return response.json()
 
     def crash(self) -> str:
         if self._process:
@@ -94,54 +103,47 @@ class _Server:
     def stop(self) -> None:
         if self._process and self._process.poll() is None:
             self._process.terminate()
-            self._process.communicate(timeout=START_SECONDS)
-
-
-_PROGRAM = (sys.executable, "-m", "scrubjay.app")
+            self._process.communicate(timeout=TIMEOUT_SECONDS)
 
 
 def _recall_over_stdio(environment: Mapping[str, str]) -> dict[str, Any]:
-    from mcp import Client, StdioServerParameters
-
-    async def ask() -> dict[str, Any]:
+    async def recall() -> dict[str, Any]:
         parameters = StdioServerParameters(command=_PROGRAM[0], args=[*_PROGRAM[1:], "mcp"], env=dict(environment))
         async with Client(parameters) as client:
-            answer = await client.call_tool("recall", {"query": QUESTION})
-            return dict(answer.structured_content or {})
+            result = await client.call_tool("recall", {"query": QUESTION})
+            return dict(result.structured_content or {})
 
-    return anyio.run(ask)
+    return anyio.run(recall)
 
 
-def _compiled() -> str:
-    """Nothing fails without it."""
-    from scrubjay.native.library import library
-
-    if library() is None:
-        return "not there: indexing code takes a fifth longer; with a C compiler, install scrubjay anew"
+def _check_extension() -> str:
+    """Return whether the C extension is loaded. It is optional, so this step never fails."""
+    if native_library.library() is None:
+        return "not compiled: indexing code takes a fifth longer; with a C compiler, reinstall scrubjay"
     return "used to index code"
 
 
-def _found(answer: dict[str, Any]) -> str:
+def _check_recall(answer: dict[str, Any]) -> str:
     memories = answer.get("memories", [])
     if not memories or memories[0]["content"] != FACT:
-        raise Unavailable(f"what was remembered is not found: {json.dumps(answer)[:500]}")
+        raise Unavailable(f"recall did not find the stored memory: {json.dumps(answer)[:500]}")
     return f"found, score {memories[0]['score']:.3f}"
 
 
-def _healthy(answer: dict[str, Any]) -> str:
+def _check_health(answer: dict[str, Any]) -> str:
     if answer["status"] != "healthy":
         problems = {name: part["problem"] for name, part in answer["components"].items() if part["problem"]}
-        raise Unavailable(f"unhealthy: {problems}")
+        raise Unavailable(f"the server is not healthy: {problems}")
     return ", ".join(f"{name} {part['milliseconds']:.0f} ms" for name, part in answer["components"].items())
 
 
-def _checked(environment: Mapping[str, str]) -> str:
+def _check_store(environment: Mapping[str, str]) -> str:
     done = subprocess.run([*_PROGRAM, "store", "check", "--json"], env=environment, capture_output=True, text=True)
     if done.returncode:
-        raise Unavailable(f"the store is not whole: {done.stdout}{done.stderr}")
+        raise Unavailable(f"the store is damaged: {done.stdout}{done.stderr}")
     return ", ".join(json.loads(done.stdout)["checked"])
 
 
-def _tail(process: subprocess.Popen[str]) -> str:
-    _, errors = process.communicate(timeout=START_SECONDS)
+def _last_errors(process: subprocess.Popen[str]) -> str:
+    _, errors = process.communicate(timeout=TIMEOUT_SECONDS)
     return errors[-500:]

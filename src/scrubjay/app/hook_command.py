@@ -1,4 +1,4 @@
-"""`scrubjay hook EVENT`: answers an agent's program in a moment, whatever happens, and loads little to do so."""
+"""`scrubjay hook EVENT`: answers a coding agent within 2 seconds, whatever happens, and imports little to do so."""
 
 import json
 import os
@@ -7,141 +7,193 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from scrubjay.features.hooks.hook_reader import Glance
-    from scrubjay.features.hooks.models import HookAnswer, HookCall, HookEvent
+from scrubjay.core.lazy import lazy_module
 
-# After this an agent is answered `{}`, whatever is still under way.
-PATIENCE_SECONDS = 2.0
-# How long a server may take, unless the settings say it; then the store is looked at. Where it takes long to start a
-# process it is less: an agent is to be answered in 0.15 seconds, and by this age a process has to look at the store.
-MOST_SERVER_SECONDS, LEAST_SERVER_SECONDS = 0.06, 0.02
-LOOKS_ITSELF_AT_AGE = 0.1
-MOST_BYTES, MOST_ANSWERED_BYTES = 16 * 1024 * 1024, 1024 * 1024
-BRIEF_TOKENS, PROMPT_TOKENS = 600, 400
-MOST_LATEST, MOST_PREFERENCES, MOST_HINTS = 5, 10, 5
-QUESTION_CHARACTERS = 2_000
+# The modules load inside `main`, where its time limit and its error handling cover them.
+if TYPE_CHECKING:
+    import socket
+    import time
+
+    from scrubjay.app import server_file
+    from scrubjay.core import ip_addresses
+    from scrubjay.features.hooks import context_text, hook_reader, models, spool
+    from scrubjay.features.monitoring.audit import verdicts
+    from scrubjay.features.permissions import decision
+    from scrubjay.features.permissions import paths as permission_paths
+    from scrubjay.search_index import terms as search_terms
+    from scrubjay.servers.hooks import formats
+else:
+    socket = lazy_module("socket")
+    time = lazy_module("time")
+    server_file = lazy_module("scrubjay.app.server_file")
+    ip_addresses = lazy_module("scrubjay.core.ip_addresses")
+    context_text = lazy_module("scrubjay.features.hooks.context_text")
+    hook_reader = lazy_module("scrubjay.features.hooks.hook_reader")
+    models = lazy_module("scrubjay.features.hooks.models")
+    spool = lazy_module("scrubjay.features.hooks.spool")
+    verdicts = lazy_module("scrubjay.features.monitoring.audit.verdicts")
+    decision = lazy_module("scrubjay.features.permissions.decision")
+    permission_paths = lazy_module("scrubjay.features.permissions.paths")
+    search_terms = lazy_module("scrubjay.search_index.terms")
+    formats = lazy_module("scrubjay.servers.hooks.formats")
+
+# After this the agent gets `{}`, or is asked about a permission, whatever is still running.
+TIMEOUT_SECONDS = 2.0
+# How long to wait for a server, unless a setting says otherwise, before the store is read directly. An agent should
+# have its answer after 0.15 seconds, so the limit shrinks where starting a process is slow: at the age of
+# `READ_STORE_AT_AGE` seconds this process must start to read the store.
+MAX_SERVER_SECONDS, MIN_SERVER_SECONDS = 0.06, 0.02
+READ_STORE_AT_AGE = 0.1
+MAX_INPUT_BYTES, MAX_ANSWER_BYTES = 16 * 1024 * 1024, 1024 * 1024
+BRIEFING_TOKENS, PROMPT_TOKENS = 600, 400
+MAX_LATEST, MAX_PREFERENCES, MAX_HINTS = 5, 10, 5
+MAX_QUESTION_CHARACTERS = 2_000
 DATABASE = "scrubjay.db"
-_OFF = ("false", "0", "no", "off")
+_FALSE = ("false", "0", "no", "off")
 _LATEST_KINDS = ("general", "decision", "context", "correction")
+# True while a call waits for the rules of a store: a failure must then ask the user, because a rule may deny the call.
+_asks_on_failure = False
 
 
 def main(arguments: list[str]) -> None:
-    """Answer on standard output and end with 0, always: to an agent any other end may mean `no`."""
-    signal.signal(signal.SIGALRM, _lose_patience)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE_SECONDS)
+    """Print the answer and exit with 0, always: an agent may take any other exit code for a refusal."""
+    signal.signal(signal.SIGALRM, _time_out)
+    signal.setitimer(signal.ITIMER_REAL, TIMEOUT_SECONDS)
     try:
         answer = _answer(arguments)
     except BaseException as error:
-        _end({}, f"{type(error).__name__}: {error}")
+        _fail(f"{type(error).__name__}: {error}")
     else:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        _end(answer)
+        _exit(answer)
 
 
-def _lose_patience(_: int, __: object) -> None:
-    _end({}, "no answer could be made in time")
+def _time_out(_: int, __: object) -> None:
+    _fail(f"no answer within {TIMEOUT_SECONDS:g} seconds")
 
 
-def _end(answer: dict[str, Any], problem: str | None = None) -> None:
+def _fail(problem: str) -> None:
+    """Print the answer of a failed hook. It never stops the agent, but it never lets a denied call pass either."""
+    decided = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "ask",
+        "permissionDecisionReason": f"the permission rules cannot be evaluated: {problem[:500]}",
+    }
+    _exit({"hookSpecificOutput": decided} if _asks_on_failure else {}, problem)
+
+
+def _exit(answer: dict[str, Any], problem: str | None = None) -> None:
     try:
-        left = json.dumps(answer).encode() + b"\n"
-        while left:
-            left = left[os.write(1, left) :]
+        unwritten = json.dumps(answer).encode() + b"\n"
+        while unwritten:
+            unwritten = unwritten[os.write(1, unwritten) :]
         if problem is not None:
-            _complain(problem)
+            _warn(problem)
     finally:
-        os._exit(0)  # also when nobody takes the answer: Python's own end would tell of that
+        os._exit(0)  # a regular exit would fail with another code if standard output is closed
 
 
-def _complain(problem: str) -> None:
+def _warn(problem: str) -> None:
     try:
         os.write(2, f"scrubjay hook: {problem[:500]}\n".encode("utf-8", "replace"))
     except OSError:
-        return  # nobody reads it
+        return  # standard error is closed
 
 
 def _answer(arguments: list[str]) -> dict[str, Any]:
-    from scrubjay.servers.hooks.formats import event_named, read_call, written
-
-    name, home = _choices(arguments)
-    event = event_named(name)
-    told = sys.stdin.buffer.read(MOST_BYTES + 1)
-    if len(told) > MOST_BYTES:
-        raise ValueError("what was told is too long")
-    call = read_call(event, json.loads(told), os.environ.get("CLAUDE_PROJECT_DIR"))
-    answer = _from_server(home, event, told) or _from_store(home, call)
+    name, home = _parse_arguments(arguments)
+    event = formats.parse_event(name)
+    body = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+    if event is models.HookEvent.PERMISSION:
+        _ask_on_failure(home, body)
+    if len(body) > MAX_INPUT_BYTES:
+        raise ValueError(f"the input is longer than {MAX_INPUT_BYTES} bytes")
+    call = formats.parse_call(event, json.loads(body), os.environ.get("CLAUDE_PROJECT_DIR"))
+    answer = _from_server(home, event, body) or _from_store(home, call)
     _audit(home, call, answer)
-    return written(call, answer)
+    return formats.format_answer(call, answer)
 
 
-def _choices(arguments: list[str]) -> tuple[str, Path]:
-    """The event and the store's folder. Files in the working directory are not heeded: a repository could bring them,
-    and with them a store whose rules allow everything."""
-    given = os.environ.get("SCRUBJAY_HOME") or "~/.scrubjay"
-    if "--home" in arguments:
-        place = arguments.index("--home")
-        given = arguments[place + 1]
-        arguments = arguments[:place] + arguments[place + 2 :]
-    (name,) = arguments
-    return name, Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111
+def _ask_on_failure(home: Path, body: bytes) -> None:
+    """From now on ask the user on a failure, if there is a store and the agent's format has such an answer.
 
-
-# -- by a server ---------------------------------------------------------------------------------------
-
-
-def _from_server(home: Path, event: "HookEvent", told: bytes) -> "HookAnswer | None":
-    """What a server of this store answers; None when the store has to be looked at.
-
-    Only asked for what it knows better: it searches by meaning. Whatever it answers, an agent is only told something.
+    For a `PermissionRequest` the agent is already asking. The input may be invalid or too long, so it is searched for
+    the name of the event.
     """
-    from scrubjay.app.server_file import listening
-    from scrubjay.features.hooks.models import HookAnswer, HookEvent
+    global _asks_on_failure
+    is_cut = len(body) > MAX_INPUT_BYTES and b'"PermissionRequest"' not in body
+    _asks_on_failure = _has_store(home) and (is_cut or b'"PreToolUse"' in body)
 
-    if event not in (HookEvent.SESSION_START, HookEvent.USER_PROMPT_SUBMIT):
+
+def _has_store(home: Path) -> bool:
+    try:
+        return (home / DATABASE).exists()
+    except OSError:
+        return True  # it cannot be read, so it may have rules
+
+
+def _parse_arguments(arguments: list[str]) -> tuple[str, Path]:
+    """Return the event and the store's folder.
+
+    Settings files of the working directory are ignored: a repository could bring them, and with them a store whose
+    permission rules allow everything.
+    """
+    home = os.environ.get("SCRUBJAY_HOME") or "~/.scrubjay"
+    if "--home" in arguments:
+        index = arguments.index("--home")
+        home = arguments[index + 1]
+        arguments = arguments[:index] + arguments[index + 2 :]
+    (name,) = arguments
+    return name, Path(os.path.abspath(os.path.expanduser(home)))  # noqa: PTH100, PTH111
+
+
+# -- answers of a server -------------------------------------------------------------------------------
+
+
+def _from_server(home: Path, event: "models.HookEvent", body: bytes) -> "models.HookAnswer | None":
+    """Return the answer of a server of this store; None if the store must be read instead.
+
+    A server is only asked for context, which it can find by meaning. Its answer cannot decide a permission.
+    """
+    if event not in (models.HookEvent.SESSION_START, models.HookEvent.USER_PROMPT_SUBMIT):
         return None
-    url = listening(home)
+    url = server_file.server_url(home)
     if url is None:
         return None
     try:
-        answer = _post(url, f"/v1/hooks/{event}", told, server_seconds(_age()))
+        answer = _post(url, f"/v1/hooks/{event}", body, server_seconds(_process_age()))
         context = answer["hookSpecificOutput"]["additionalContext"] if answer else None
         if context is not None and not isinstance(context, str):
-            raise ValueError("it answered something else")
-        return HookAnswer(context=context)
+            raise ValueError("the answer has another format")
+        return models.HookAnswer(context=context)
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        _complain(f"the server did not answer ({error}); the store was read")
+        _warn(f"the server did not answer ({error}); the store was read instead")
         return None
 
 
 def server_seconds(age: float) -> float:
-    """How long a server may take when this process has this age; within the bounds also when that cannot be true."""
-    if given := _number("SERVER_MS"):
-        return min(given / 1000, PATIENCE_SECONDS)
-    return min(MOST_SERVER_SECONDS, max(LEAST_SERVER_SECONDS, LOOKS_ITSELF_AT_AGE - age))
+    """Return how long to wait for a server in a process that is `age` seconds old, within the bounds for any age."""
+    if milliseconds := _number("SERVER_MS"):
+        return min(milliseconds / 1000, TIMEOUT_SECONDS)
+    return min(MAX_SERVER_SECONDS, max(MIN_SERVER_SECONDS, READ_STORE_AT_AGE - age))
 
 
-def _age() -> float:
-    """How many seconds ago this process was started, as far as the system tells that."""
-    import time
-
+def _process_age() -> float:
+    """Return the seconds since this process was started; 0 where the system has no `/proc`."""
     try:
         started = int(Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19])
         return time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, LookupError, AttributeError):  # it tells it elsewhere
+    except (OSError, ValueError, LookupError, AttributeError):
         return 0.0
 
 
 def _post(url: str, path: str, body: bytes, seconds: float) -> Any:
-    """What is answered within so many seconds, all in all; else `OSError`."""
-    import socket
-    import time
-
+    """Return the JSON answer; `OSError` if the whole exchange takes longer than `seconds`."""
     authority = url.removeprefix("http://")
     host, _, port = authority.rpartition(":")
     host = host.strip("[]")
-    if host not in ("127.0.0.1", "::1", "localhost") and not host.startswith("127."):
-        raise ValueError(f"{host} is another machine")  # which neither the prompt nor the key is for
+    if host != "127.0.0.1" and not ip_addresses.is_loopback_host(host):
+        raise ValueError(f"{host} is another machine")  # neither the prompt nor the key may leave this one
     key = os.environ.get("SCRUBJAY_API_KEY", "")
     authorization = f"Authorization: Bearer {key}\r\n" if key.isprintable() and key else ""
     head = (
@@ -150,119 +202,101 @@ def _post(url: str, path: str, body: bytes, seconds: float) -> Any:
     )
     received, deadline = bytearray(), time.monotonic() + seconds
 
-    def left() -> float:
+    def remaining() -> float:
         if (rest := deadline - time.monotonic()) <= 0:
-            raise TimeoutError("it takes too long")
+            raise TimeoutError("timed out")
         return rest
 
     with socket.create_connection((host, int(port)), timeout=seconds) as connection:
-        connection.settimeout(left())
+        connection.settimeout(remaining())
         connection.sendall(head.encode() + body)
-        connection.settimeout(left())
+        connection.settimeout(remaining())
         while chunk := connection.recv(65536):
             received += chunk
-            if len(received) > MOST_ANSWERED_BYTES:
-                raise ValueError("its answer has no end")
-            connection.settimeout(left())
+            if len(received) > MAX_ANSWER_BYTES:
+                raise ValueError(f"the answer is longer than {MAX_ANSWER_BYTES} bytes")
+            connection.settimeout(remaining())
     status, _, rest = bytes(received).partition(b"\r\n")
     if status.split(b" ")[1:2] != [b"200"]:
         raise ValueError(f"it answered {status[:80].decode('ascii', 'replace')}")
     return json.loads(rest.partition(b"\r\n\r\n")[2])
 
 
-# -- by the store itself -------------------------------------------------------------------------------
+# -- answers from the store ----------------------------------------------------------------------------
 
 
-def _from_store(home: Path, call: "HookCall") -> "HookAnswer":
-    """What the store tells at a glance. What is to be kept is left for a process that has the store open."""
-    from scrubjay.features.hooks.models import HookAnswer, HookEvent
-
-    if call.event in (HookEvent.USER_PROMPT_SUBMIT, HookEvent.POST_TOOL_USE, HookEvent.STOP):
-        _leave(home, call)
-    if call.event in (HookEvent.POST_TOOL_USE, HookEvent.STOP) or not (home / DATABASE).exists():
-        return HookAnswer()
-    from scrubjay.features.hooks.hook_reader import glance
-
-    with glance(home / DATABASE) as store:
-        match call.event:
-            case HookEvent.PERMISSION:
-                from scrubjay.features.permissions.models import decide
-
-                return HookAnswer(decide(store.rules(_paths(call)), call.tool_name, call.tool_input))
-            case HookEvent.SESSION_START:
-                return HookAnswer(context=_brief(store, call))
-            case _:
-                return HookAnswer(context=_hints(store, call))
+def _from_store(home: Path, call: "models.HookCall") -> "models.HookAnswer":
+    """Return the answer read from the store. Writes are spooled for a process that has the store open."""
+    events = models.HookEvent
+    if call.event in (events.USER_PROMPT_SUBMIT, events.POST_TOOL_USE, events.STOP):
+        _spool(home, call)
+    if call.event in (events.POST_TOOL_USE, events.STOP) or not (home / DATABASE).exists():
+        return models.HookAnswer()
+    with hook_reader.open_hook_reader(home / DATABASE) as store:
+        if call.event is events.PERMISSION:
+            rules = store.rules(_paths(call))
+            return models.HookAnswer(decision.decide(rules, call.tool_name, call.tool_input))
+        if call.event is events.SESSION_START:
+            return models.HookAnswer(context=_briefing(store, call))
+        return models.HookAnswer(context=_hints(store, call))
 
 
-def _audit(home: Path, call: "HookCall", answer: "HookAnswer") -> None:
+def _audit(home: Path, call: "models.HookCall", answer: "models.HookAnswer") -> None:
     if answer.verdict is None or answer.verdict.effect is None or _is_off("AUDIT_ENABLED"):
         return
-    from scrubjay.features.monitoring.audit.verdicts import permission_event, write_decision
-
     try:
-        if event := permission_event(call, answer, "hook"):
-            write_decision(home, event)
-    except OSError as error:  # the verdict holds all the same
-        _complain(f"the audit log cannot be written ({error})")
+        if event := verdicts.permission_event(call, answer, "hook"):
+            verdicts.write_decision(home, event)
+    except OSError as error:  # the verdict stands
+        _warn(f"the audit log cannot be written ({error})")
 
 
-def _leave(home: Path, call: "HookCall") -> None:
-    from scrubjay.features.hooks.context_text import without_secrets
-    from scrubjay.features.hooks.models import HookEvent
-    from scrubjay.features.hooks.spool import leave
-
-    is_off = _is_off("SESSIONS_HISTORY" if call.event is HookEvent.POST_TOOL_USE else "HOOKS_KEEP_TURNS")
+def _spool(home: Path, call: "models.HookCall") -> None:
+    is_off = _is_off("SESSIONS_HISTORY" if call.event is models.HookEvent.POST_TOOL_USE else "HOOKS_KEEP_TURNS")
     if is_off or call.session_id is None or not home.exists():
         return
     try:
-        if not leave(home, without_secrets(call)):
-            _complain("too much is waiting to be kept; start `scrubjay serve` once")
-    except OSError as error:  # what is known can be told all the same
-        _complain(f"this cannot be kept ({error})")
+        if not spool.spool_call(home, context_text.redact_call(call)):
+            _warn("the spool is full, so this event is not stored; start `scrubjay serve` once to empty it")
+    except OSError as error:  # the agent still gets its context
+        _warn(f"this event cannot be stored ({error})")
 
 
-def _paths(call: "HookCall") -> list[str]:
-    from scrubjay.features.permissions.paths import paths_of
-
-    return paths_of(call.folders)
+def _paths(call: "models.HookCall") -> list[str]:
+    return permission_paths.paths_of(call.folders)
 
 
-def _project_id(store: "Glance", call: "HookCall") -> str | None:
+def _project_id(store: "hook_reader.HookReader", call: "models.HookCall") -> str | None:
     project = store.project([path for path in _paths(call) if path != "/"])
     return project.id if project else None
 
 
-def _brief(store: "Glance", call: "HookCall") -> str | None:
-    from scrubjay.features.hooks.context_text import BRIEF, as_context, note_line
-
+def _briefing(store: "hook_reader.HookReader", call: "models.HookCall") -> str | None:
     project_id = _project_id(store, call)
-    preferences = store.latest(project_id, ("preference",), MOST_PREFERENCES)
-    notes = [*preferences, *store.latest(project_id, _LATEST_KINDS, MOST_LATEST)]
-    return as_context(BRIEF, [note_line(note.category, note.content) for note in notes], _tokens("BRIEF", BRIEF_TOKENS))
+    preferences = store.latest(project_id, ("preference",), MAX_PREFERENCES)
+    notes = [*preferences, *store.latest(project_id, _LATEST_KINDS, MAX_LATEST)]
+    lines = [context_text.format_note(note.category, note.content) for note in notes]
+    return context_text.format_context(context_text.BRIEF_HEADING, lines, _tokens("BRIEF", BRIEFING_TOKENS))
 
 
-def _hints(store: "Glance", call: "HookCall") -> str | None:
-    from scrubjay.features.hooks.context_text import HINTS, as_context, note_line
-    from scrubjay.search_index.terms import telling_terms
-
-    terms = [*dict.fromkeys(telling_terms(call.prompt[:QUESTION_CHARACTERS]))]
-    least = min(len(terms), 2 if len(terms) < 8 else 3)
+def _hints(store: "hook_reader.HookReader", call: "models.HookCall") -> str | None:
+    terms = [*dict.fromkeys(search_terms.significant_terms(call.prompt[:MAX_QUESTION_CHARACTERS]))]
+    min_matches = min(len(terms), 2 if len(terms) < 8 else 3)
     kinds = (*_LATEST_KINDS, "preference")
-    found = store.fitting(_project_id(store, call), kinds, terms, least=least, limit=MOST_HINTS)
-    lines = [note_line(note.category, note.content) for note in found]
-    return as_context(HINTS, lines, _tokens("PROMPT", PROMPT_TOKENS))
+    notes = store.matching(_project_id(store, call), kinds, terms, min_terms=min_matches, limit=MAX_HINTS)
+    lines = [context_text.format_note(note.category, note.content) for note in notes]
+    return context_text.format_context(context_text.HINTS_HEADING, lines, _tokens("PROMPT", PROMPT_TOKENS))
 
 
 def _is_off(name: str) -> bool:
-    return os.environ.get(f"SCRUBJAY_{name}", "").lower() in _OFF
+    return os.environ.get(f"SCRUBJAY_{name}", "").lower() in _FALSE
 
 
-def _tokens(name: str, usual: int) -> int:
-    given = _number(f"{name}_TOKENS")
-    return usual if given is None else given
+def _tokens(name: str, default: int) -> int:
+    number = _number(f"{name}_TOKENS")
+    return default if number is None else number
 
 
 def _number(name: str) -> int | None:
-    given = os.environ.get(f"SCRUBJAY_HOOKS_{name}", "")
-    return int(given) if given.isdecimal() else None
+    text = os.environ.get(f"SCRUBJAY_HOOKS_{name}", "")
+    return int(text) if text.isdecimal() else None

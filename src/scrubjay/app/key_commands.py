@@ -1,127 +1,125 @@
-"""The commands that make keys for HTTP clients and take them back."""
+"""The commands that create and revoke API keys of HTTP clients."""
 
+import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
+from scrubjay.app.command_output import json_option, print_result
+from scrubjay.app.command_runtime import run_with_store
+from scrubjay.app.settings import load_settings
+from scrubjay.app.store import Store
+from scrubjay.app.tool_catalog import TOOL_CATALOG
 from scrubjay.core.callers import OWNER
+from scrubjay.core.clock import system_clock
+from scrubjay.features.keys.issuer import IssuedKey, KeyIssuer
+from scrubjay.features.keys.models import StoredKey
+from scrubjay.features.monitoring.audit.log import AuditLog
+from scrubjay.servers.cli.errors import show_json
 from scrubjay.servers.cli.groups import ScrubjayGroup
-
-if TYPE_CHECKING:
-    from scrubjay.app.store import Store
-    from scrubjay.features.keys.issuer import IssuedKey, KeyIssuer
-    from scrubjay.features.keys.models import KeptKey
+from scrubjay.tooling.registry import Registry
+from scrubjay.tooling.security_events import security_event
 
 T = TypeVar("T")
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 
 
 @click.group(cls=ScrubjayGroup)
 def keys() -> None:
-    """Make keys for HTTP clients, see which there are, and take them back. Running servers heed it at once."""
+    """Create, list and revoke API keys of HTTP clients. Running servers apply changes at once."""
 
 
 @keys.command()
-@click.option("--name", required=True, help="Who or what the key is for.")
+@click.option("--name", required=True, help="Name of the key: the person or program that uses it.")
 @click.option(
     "--scopes",
     default="*",
     show_default=True,
     metavar="LIST",
-    help="What it opens: families of tools joined by commas, each also with :read; * is everything.",
+    help="Tool families that the key may use, separated by commas; `family:read` allows reads only, * everything.",
 )
-@click.option("--expires", metavar="TIME", help="How long it lives: 90d, 12h, 2w, 2027-01-31, never.  [default: never]")
+@click.option(
+    "--expires", metavar="TIME", help="When the key expires: 90d, 12h, 2w, 2027-01-31, never.  [default: never]"
+)
 @json_option
 def create(name: str, scopes: str, expires: str | None, as_json: bool) -> None:
-    """Make a key and print it. It is shown this one time only; what is kept does not tell it."""
+    """Create a key and print it. It is shown only once: the store holds a digest, not the key.
+
+    docs/keys.md says what each scope opens. A tool that returns memories also needs memory:read. Sessions are no
+    boundary between keys: memory:read opens the memories of every project and session.
+    """
     issued = _with_issuer(lambda issuer: issuer.create(name, scopes, expires))
-    _note("key_created", name, issued.kept)
-    _show_issued(issued, as_json)
+    _audit("key_created", name, issued.stored)
+    _print_issued(issued, as_json)
 
 
 @keys.command("list")
-@click.option("--all", "with_ended", is_flag=True, help="Also those that were revoked.")
+@click.option("--all", "with_ended", is_flag=True, help="Include revoked keys.")
 @json_option
 def list_keys(with_ended: bool, as_json: bool) -> None:
-    """Show the keys there are: what each opens, until when, and how it was used."""
-    from scrubjay.servers.cli.errors import show_json
-
+    """List the keys with their scopes, expiry and use."""
     found = _with_issuer(lambda issuer: issuer.list(with_ended=with_ended))
     views = [_view(key) for key in found]
     if as_json:
         show_json({"keys": views})
-    elif not views:
-        click.echo("There is no key.")
-    for view in () if as_json else views:
-        until = f", expires {view['expires_at']}" if view["expires_at"] else ""
-        used = f"used {view['uses']} times, last {view['last_used_at']}" if view["uses"] else "never used"
-        click.echo(f"{view['name']}  {view['state']}  {','.join(view['scopes'])}{until}, {used}  ({view['id']})")
+        return
+    if not views:
+        click.echo("There are no keys.")
+    for view in views:
+        expiry = f", expires {view['expires_at']}" if view["expires_at"] else ""
+        use = f"used {view['uses']} times, last {view['last_used_at']}" if view["uses"] else "never used"
+        click.echo(f"{view['name']}  {view['state']}  {','.join(view['scopes'])}{expiry}, {use}  ({view['id']})")
 
 
 @keys.command()
 @click.argument("name")
 @json_option
 def revoke(name: str, as_json: bool) -> None:
-    """Let nobody in by the key NAME any more, from now on, on every protocol."""
-    from scrubjay.app.commands import tell
-
+    """Revoke key NAME immediately, on every protocol."""
     revoked = _with_issuer(lambda issuer: issuer.revoke(name))
-    _note("key_revoked", name)
-    tell(f"The key {name} opens nothing any more.", {"name": name, "revoked": revoked}, as_json)
+    _audit("key_revoked", name)
+    print_result(f"Revoked the key {name}.", {"name": name, "revoked": revoked}, as_json)
 
 
 @keys.command()
 @click.argument("name")
-@click.option("--grace", metavar="TIME", help="How long the old key still works: 1h, 30m.  [default: not at all]")
-@click.option("--expires", metavar="TIME", help="How long the new key lives.  [default: as long as the old one did]")
+@click.option("--grace", metavar="TIME", help="How long the old key stays valid: 1h, 30m.  [default: not at all]")
+@click.option(
+    "--expires", metavar="TIME", help="When the new key expires.  [default: after the lifetime of the old one]"
+)
 @json_option
 def rotate(name: str, grace: str | None, expires: str | None, as_json: bool) -> None:
-    """Put a new key in the place of the key NAME and print it. It opens the same."""
+    """Replace key NAME by a new one with the same scopes, and print it."""
     issued = _with_issuer(lambda issuer: issuer.rotate(name, grace, expires))
-    _note("key_rotated", name, issued.kept)
-    _show_issued(issued, as_json)
+    _audit("key_rotated", name, issued.stored)
+    _print_issued(issued, as_json)
 
 
 @keys.command()
 @click.argument("name")
 @json_option
 def forget(name: str, as_json: bool) -> None:
-    """Erase what is known of keys NAME that were revoked or have expired.
+    """Erase the records of revoked and expired keys called NAME.
 
-    Once no key is known at all, clients on this machine need none again.
+    When no key is recorded at all, clients on this machine need none.
     """
-    from scrubjay.app.commands import tell
-
-    forgotten = _with_issuer(lambda issuer: issuer.forget(name))
-    _note("key_forgotten", name)
-    tell(f"The key {name} is forgotten.", {"name": name, "forgotten": forgotten}, as_json)
+    forgotten = _with_issuer(lambda issuer: issuer.delete_ended(name))
+    _audit("key_forgotten", name)
+    print_result(f"Erased the records of the key {name}.", {"name": name, "forgotten": forgotten}, as_json)
 
 
-def _with_issuer(work: "Callable[[KeyIssuer], Awaitable[T]]") -> T:
-    from scrubjay.app.commands import with_store
-    from scrubjay.app.tool_catalog import ALL
-    from scrubjay.features.keys.issuer import KeyIssuer
-    from scrubjay.tooling.registry import Registry
+def _with_issuer(work: Callable[[KeyIssuer], Awaitable[T]]) -> T:
+    async def run(store: Store) -> T:
+        return await work(KeyIssuer(store.keys, Registry(TOOL_CATALOG).families))
 
-    async def run(store: "Store") -> T:
-        return await work(KeyIssuer(store.keys, Registry(ALL).families))
-
-    return with_store(run)
+    return run_with_store(run)
 
 
-def _note(event: str, name: str, key: "KeptKey | None" = None) -> None:
-    """Let the log and the audit log tell who may come in from now on, and who not any more."""
-    import logging
-
-    from scrubjay.app.settings import load_settings
-    from scrubjay.features.monitoring.audit.log import AuditLog
-    from scrubjay.tooling.security_events import security_event
-
-    settings = load_settings()
-    chosen = settings.audit
-    audit = AuditLog(settings.home, max_bytes=chosen.max_bytes, keep_files=chosen.keep_files, enabled=chosen.enabled)
+def _audit(event: str, name: str, key: StoredKey | None = None) -> None:
+    """Record a change of keys in the log and the audit log."""
+    loaded = load_settings()
+    chosen = loaded.audit
+    audit = AuditLog(loaded.home, max_bytes=chosen.max_bytes, keep_files=chosen.keep_files, enabled=chosen.enabled)
     audit.subscribe()
     try:
         security_event(
@@ -131,30 +129,26 @@ def _note(event: str, name: str, key: "KeptKey | None" = None) -> None:
             caller=OWNER.name,
             surface="cli",
             key_id=key.id if key is not None else None,
-            reason=f"{name} opens {','.join(sorted(key.scopes))}" if key is not None else name,
+            reason=f"{name} may use {','.join(sorted(key.scopes))}" if key is not None else name,
         )
     finally:
         audit.close()
 
 
-def _show_issued(issued: "IssuedKey", as_json: bool) -> None:
-    from scrubjay.servers.cli.errors import show_json
-
-    kept = issued.kept
+def _print_issued(issued: IssuedKey, as_json: bool) -> None:
+    key = issued.stored
     if as_json:
-        show_json({"key": issued.text, **_view(kept)})
+        show_json({"key": issued.text, **_view(key)})
         return
     click.echo(issued.text)
-    until = f" until {kept.expires_at.isoformat(timespec='seconds')}" if kept.expires_at else ""
+    expiry = f", valid until {key.expires_at.isoformat(timespec='seconds')}" if key.expires_at else ""
     click.echo(
-        f"This is the key {kept.name}, which opens {', '.join(sorted(kept.scopes))}{until}. It is not shown again.",
+        f"This is the key {key.name} with the scopes {', '.join(sorted(key.scopes))}{expiry}. It is not shown again.",
         err=True,
     )
 
 
-def _view(key: "KeptKey") -> dict[str, Any]:
-    from scrubjay.core.clock import system_clock
-
+def _view(key: StoredKey) -> dict[str, Any]:
     return {
         "id": key.id,
         "name": key.name,

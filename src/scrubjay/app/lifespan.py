@@ -1,4 +1,4 @@
-"""How long an application lives, and when it is made."""
+"""Context managers that create an application, at once or on first use, and close it."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from scrubjay.app.settings import Settings
+from scrubjay.core.lazy import lazy_module
 
 if TYPE_CHECKING:
+    from scrubjay.app import application as application_module
     from scrubjay.app.application import Application
+else:
+    application_module = lazy_module("scrubjay.app.application")
 
 
 @asynccontextmanager
 async def deferred(settings: Settings, **options: Any) -> "AsyncGenerator[Callable[[], Application]]":
-    """The application, made when first asked for: an agent's server greets before it has loaded anything.
+    """Yield a function that creates the application on its first call and then returns the same one.
 
-    Everything started inside ends with it: jobs go back to the queue, counts are kept, the store is closed.
+    So an MCP server can answer `initialize` before features are imported. On exit, jobs go back to the queue, counts
+    are written and the store is closed.
     """
     made: list[Application] = []
     failure: Exception | None = None
@@ -25,14 +30,12 @@ async def deferred(settings: Settings, **options: Any) -> "AsyncGenerator[Callab
 
             def application() -> "Application":
                 if not made:
-                    from scrubjay.app.application import Application
-
-                    made.append(Application(settings, tasks, **options))
+                    made.append(application_module.Application(settings, tasks, **options))
                 return made[0]
 
             try:
                 yield application
-            except Exception as error:  # raised below: the task group would wrap it in a group of errors
+            except Exception as error:  # raised below: the task group would wrap it in an exception group
                 failure = error
             finally:
                 tasks.cancel_scope.cancel()
@@ -46,6 +49,6 @@ async def deferred(settings: Settings, **options: Any) -> "AsyncGenerator[Callab
 
 @asynccontextmanager
 async def running(settings: Settings, **options: Any) -> "AsyncGenerator[Application]":
-    """The application, made at once."""
+    """Yield an application; like `deferred`, but created at once."""
     async with deferred(settings, **options) as application:
         yield application()

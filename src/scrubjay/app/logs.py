@@ -1,4 +1,4 @@
-"""Structured logs on standard error; standard output belongs to answers and protocols."""
+"""Structured logs on standard error; standard output is reserved for results and protocols."""
 
 import json
 import logging
@@ -8,32 +8,32 @@ from typing import Any
 
 from scrubjay.app.settings import LogSettings
 
-# What every log record has by itself; anything else was given as `extra` and is shown.
 _ENCODER = json.JSONEncoder(default=str)
-_PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
+# Attributes of every log record. All others were passed as `extra` and are shown.
+_STANDARD_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 
 
 def start_logging(settings: LogSettings, default_level: str) -> None:
-    """Send the logs of this process to standard error."""
+    """Send the logs of this process to standard error, by default from this level upwards."""
     handler = logging.StreamHandler(sys.stderr)
     as_text = settings.format == "text" or (settings.format == "auto" and sys.stderr.isatty())
     handler.setFormatter(TextLines() if as_text else JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    # What we show of a record tells neither the line that logged nor the thread: to find these out would take a third
-    # of what a call costs to be logged.
-    setattr(logging, "_srcfile", None)  # noqa: B010 - as the documentation of logging tells it
+    # The source line, thread and process of a record are not shown. Collecting them would make a log call a third
+    # slower; this is how the documentation of `logging` switches it off.
+    setattr(logging, "_srcfile", None)  # noqa: B010
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     level = (settings.level or default_level).upper()
     root.setLevel(level)
-    handler.setLevel(level)  # the audit log hears more of some loggers than is shown
-    # Libraries speak only when something is wrong.
+    handler.setLevel(level)  # the audit log may lower the level of some loggers
+    # Libraries log warnings only.
     for name in ("mcp", "uvicorn", "httpx2", "asyncio", "sse_starlette"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line."""
+    """Formats a record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, Any] = {
@@ -49,7 +49,7 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """A line for people: time, level, message, and what belongs to it."""
+    """Formats a record as one line of text: time, level, message, and the extra fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         time = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
@@ -59,4 +59,4 @@ class TextLines(logging.Formatter):
 
 
 def _extras(record: logging.LogRecord) -> dict[str, Any]:
-    return {name: value for name, value in vars(record).items() if name not in _PLAIN}
+    return {name: value for name, value in vars(record).items() if name not in _STANDARD_ATTRIBUTES}

@@ -1,138 +1,161 @@
-"""What goes on beside the calls of a process: what has faded, expired or become scattered is looked after."""
+"""Background maintenance of the store: erasure, eviction, compaction, summaries, inference and embedding."""
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import anyio
 
+from scrubjay import code_index
 from scrubjay.app.settings import Settings
 from scrubjay.app.store import Store
-from scrubjay.core.clock import Clock
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.core.errors import ScrubjayError
+from scrubjay.core.lazy import lazy_module
+from scrubjay.core.paths import has_code_index
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.jobs.models import JobState
 from scrubjay.tooling.jobs.service import JobService
+from scrubjay.tooling.runtime import Runtime
 from scrubjay.tooling.services import Services
+
+if TYPE_CHECKING:
+    from scrubjay.features.forgetting import service as forgetting
+    from scrubjay.features.knowledge import auto_inference
+    from scrubjay.features.memory import compaction
+    from scrubjay.features.summaries import startup as summaries
+    from scrubjay.features.working_memory import consolidation
+else:
+    forgetting = lazy_module("scrubjay.features.forgetting.service")
+    auto_inference = lazy_module("scrubjay.features.knowledge.auto_inference")
+    compaction = lazy_module("scrubjay.features.memory.compaction")
+    summaries = lazy_module("scrubjay.features.summaries.startup")
+    consolidation = lazy_module("scrubjay.features.working_memory.consolidation")
 
 logger = logging.getLogger("scrubjay.app")
 
-# How often it is looked whether the index became so scattered that it should be written anew.
-COMPACT_SECONDS = 60.0
-# Calls and jobs that are too old to be kept are looked for in processes that live on, and then so often.
-FADE_AFTER_SECONDS, FADE_SECONDS = 60.0, 3600.0
-# How often it is looked whether it is time to let go of what has faded.
-FORGET_SECONDS = 60.0
-# A server begins to embed code so long after it has started, or after there is some.
+# Seconds between two checks whether the search index needs compaction.
+COMPACTION_CHECK_SECONDS = 60.0
+# Seconds until the first erasure of old calls, messages and jobs, and between two later ones.
+FIRST_ERASURE_SECONDS, ERASURE_SECONDS = 60.0, 3600.0
+# Seconds between two checks whether an eviction of faded memories is due.
+EVICTION_CHECK_SECONDS = 60.0
+# Seconds between two checks whether there is code to embed.
 EMBED_SECONDS = 5.0
-# How often working memory is looked after.
-TEND_SECONDS = 30.0
-# How often triples that have expired are erased, and what follows from others is inferred where no process did so.
+# Seconds between two sweeps of working memory.
+WORKING_MEMORY_SECONDS = 30.0
+# Seconds between two erasures of expired triples, which also start inference where it is behind.
 KNOWLEDGE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Upkeep:
-    """Each of these goes on until it is cancelled; what fails is told, and tried again the next time."""
+class Maintenance:
+    """Background loops of a process. A failure is logged and retried in the next round."""
 
     settings: Settings
     services: Services
     dispatcher: Dispatcher
-    clock: Clock
-    has_code: Callable[[], bool]
+    runtime: Runtime
 
-    async def fade_history(self, store: Store) -> None:
-        """Erase calls, messages of agents and jobs that are too old to be kept."""
-        await anyio.sleep(FADE_AFTER_SECONDS)
+    def start(self, store: Store) -> None:
+        """Start the loops that the settings enable."""
+        settings, start_soon = self.settings, self.runtime.tasks.start_soon
+        start_soon(self.erase_old_history, store)
+        start_soon(self.compact_index)
+        start_soon(self.evict_faded_memories)
+        start_soon(self.sweep_working_memory)
+        start_soon(self.maintain_knowledge, store)
+        if self.runtime.adopts_jobs and settings.summaries.disabled_reason(settings.llm) is None:
+            start_soon(self.update_summaries)
+        if self.runtime.adopts_jobs and settings.code.embedding_choice(settings.embedding.choice()) is not None:
+            start_soon(self.embed_code)
+
+    async def erase_old_history(self, store: Store) -> None:
+        """Erase calls, messages between agents and ended jobs that exceed their retention period."""
+        await anyio.sleep(FIRST_ERASURE_SECONDS)
         while True:
             settings = self.settings
             try:
-                await store.sessions.forget_before(self.clock() - timedelta(days=settings.sessions.keep_days))
-                await store.discussions.forget_before(self.clock() - timedelta(days=settings.sessions.keep_days))
+                await store.sessions.forget_before(self.runtime.clock() - timedelta(days=settings.sessions.keep_days))
+                await store.discussions.delete_before(
+                    self.runtime.clock() - timedelta(days=settings.sessions.keep_days)
+                )
                 await store.jobs.forget_ended(timedelta(days=settings.jobs.keep_days))
             except ScrubjayError as error:
-                logger.warning("old calls, messages and jobs could not be erased", extra={"problem": error.message})
-            await anyio.sleep(FADE_SECONDS)
+                logger.warning("cannot erase old calls, messages and jobs", extra={"problem": error.message})
+            await anyio.sleep(ERASURE_SECONDS)
 
-    async def keep_compact(self) -> None:
-        """Compact the index when it is due and nobody else is doing so."""
+    async def compact_index(self) -> None:
+        """Compact the search index when it is due and no process is already doing so."""
         while True:
-            await anyio.sleep(COMPACT_SECONDS)
-            from scrubjay.features.memory.compaction import Compactor
-
+            await anyio.sleep(COMPACTION_CHECK_SECONDS)
             try:
-                if (await self.services.get(Compactor)).is_due() and not await self._compacts():
+                if (await self.services.get(compaction.Compactor)).is_due() and not await self._is_compacting():
                     await self.dispatcher.call("compact_index", {}, CallContext(surface="python", patience=0))
             except ScrubjayError as error:
-                logger.warning("the index was not compacted", extra={"problem": error.message})
+                logger.warning("cannot compact the search index", extra={"problem": error.message})
 
-    async def tend_working_memory(self) -> None:
-        """Let what agents have in mind become memories before it expires, and erase what has expired."""
+    async def sweep_working_memory(self) -> None:
+        """Consolidate working memory before items expire, and erase expired items, until cancelled."""
         while True:
-            await anyio.sleep(TEND_SECONDS)
-            from scrubjay.features.working_memory.consolidation import Consolidator
-
+            await anyio.sleep(WORKING_MEMORY_SECONDS)
             try:
-                await (await self.services.get(Consolidator)).tend()
+                await (await self.services.get(consolidation.Consolidator)).sweep()
             except ScrubjayError as error:
-                logger.warning("working memory was not looked after", extra={"problem": error.message})
-            except Exception as error:  # a bug: one item must not end the server, now and at every start
-                logger.error("looking after working memory broke", extra=place_of(error))
+                logger.warning("working memory sweep failed", extra={"problem": error.message})
+            except Exception as error:  # a bug: one bad item must not end the server now and at every start
+                logger.error("working memory sweep raised an unexpected error", extra=error_fields(error))
 
-    async def tend_knowledge(self, store: Store) -> None:
-        """Erase triples that have expired, and infer what follows in graphs that changed while nobody did."""
+    async def maintain_knowledge(self, store: Store) -> None:
+        """Erase expired triples, and start inference in graphs that changed since the last one."""
         while True:
             await anyio.sleep(KNOWLEDGE_SECONDS)
             try:
-                await store.knowledge.forget_expired(self.clock())
-                if await store.knowledge.behind():
-                    from scrubjay.features.knowledge.auto_inference import BackgroundInference
-
-                    (await self.services.get(BackgroundInference)).wake()
+                await store.knowledge.forget_expired(self.runtime.clock())
+                if await store.knowledge.outdated_graphs():
+                    (await self.services.get(auto_inference.BackgroundInference)).wake()
             except ScrubjayError as error:
-                logger.warning("triples were not looked after", extra={"problem": error.message})
+                logger.warning("cannot maintain the knowledge graph", extra={"problem": error.message})
 
-    async def keep_summaries(self) -> None:
-        """Bring all summaries up to date, unless another process does or just did."""
-        from scrubjay.features.summaries.startup import EVERY_SECONDS, FIRST_SECONDS, QUIET_SECONDS, UPKEEP_JOB
-
-        await anyio.sleep(FIRST_SECONDS)
+    async def update_summaries(self) -> None:
+        """Update all summaries, unless another process is doing so or just did."""
+        await anyio.sleep(summaries.FIRST_SECONDS)
         while True:
             try:
                 context = CallContext(surface="python")
-                await self.dispatcher.start_alone(UPKEEP_JOB, context, quiet_seconds=QUIET_SECONDS)
+                await self.dispatcher.start_unless_recent(
+                    summaries.UPKEEP_JOB, context, minimum_interval=summaries.QUIET_SECONDS
+                )
             except ScrubjayError as error:
-                logger.warning("summaries were not brought up to date", extra={"problem": error.message})
-            await anyio.sleep(EVERY_SECONDS)
+                logger.warning("cannot update the summaries", extra={"problem": error.message})
+            await anyio.sleep(summaries.EVERY_SECONDS)
 
-    async def keep_code_embedded(self) -> None:
-        """Embed the code of all indexes by the model that the owner chose, as soon as there is some."""
-        from scrubjay.code_index.service import CodeService
-
+    async def embed_code(self) -> None:
+        """Embed the code of all indexes with the configured model, as soon as there is an index."""
         while True:
             await anyio.sleep(EMBED_SECONDS)
             try:
-                if self.has_code() and (embedding := (await self.services.get(CodeService)).embedding) is not None:
+                if (
+                    has_code_index(self.runtime.home)
+                    and (embedding := (await self.services.get(code_index.CodeService)).embedding) is not None
+                ):
                     await embedding.worker.keep()
             except ScrubjayError as error:
-                logger.warning("code is not embedded", extra={"problem": error.message})
+                logger.warning("cannot embed code", extra={"problem": error.message})
 
-    async def keep_forgetting(self) -> None:
-        """Let go of what has faded, in one process of all, where the settings say so."""
+    async def evict_faded_memories(self) -> None:
+        """Evict faded memories when it is due, in one process at a time, if the settings enable it."""
         while self.settings.forgetting.enabled:
-            await anyio.sleep(FORGET_SECONDS)
-            from scrubjay.features.forgetting.service import Forgetter
-
+            await anyio.sleep(EVICTION_CHECK_SECONDS)
             try:
-                if await (await self.services.get(Forgetter)).is_due():
+                if await (await self.services.get(forgetting.Forgetter)).is_due():
                     context = CallContext(surface="python", patience=0)
                     await self.dispatcher.call("forget_faded", {"dry_run": False}, context)
             except ScrubjayError as error:
-                logger.warning("what has faded was not let go", extra={"problem": error.message})
+                logger.warning("cannot evict faded memories", extra={"problem": error.message})
 
-    async def _compacts(self) -> bool:
+    async def _is_compacting(self) -> bool:
         jobs = await self.services.get(JobService)
         return bool(await jobs.list([JobState.QUEUED, JobState.RUNNING], "compact_index", 1))

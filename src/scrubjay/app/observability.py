@@ -1,4 +1,4 @@
-"""Putting together what looks after a process: the audit log, the breakers, the numbers, the spans, the switches."""
+"""Assemble what observes a process: audit log, circuit breakers, metrics, traces and status."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -7,10 +7,11 @@ from scrubjay import __version__
 from scrubjay.app.setting_sources import PREFIX
 from scrubjay.app.settings import Settings
 from scrubjay.app.store import Store
-from scrubjay.features.embeddings.active_models import ModelsInUse
+from scrubjay.core.lazy import lazy_module
+from scrubjay.features.embeddings.active_models import ModelRegistry
 from scrubjay.features.monitoring.audit.log import AuditLog
-from scrubjay.features.monitoring.status import Parts, ServiceStatus, status_of
-from scrubjay.models.breakers import Breakers
+from scrubjay.features.monitoring.status import ServiceStatus, StatusSources, status_of
+from scrubjay.models.breakers import BreakerRegistry
 from scrubjay.models.choices import IN_PROCESS
 from scrubjay.models.completion import LanguageModel, UnusableCompleter
 from scrubjay.models.unavailable import UnusableEmbedder
@@ -18,10 +19,19 @@ from scrubjay.tooling.registry import Registry
 from scrubjay.tooling.services import Services
 
 if TYPE_CHECKING:
+    from scrubjay.features.monitoring import metrics as metrics_module
+    from scrubjay.features.monitoring import tracing
     from scrubjay.features.monitoring.metrics import Metrics, StoreCounts
     from scrubjay.features.monitoring.tracing import CallTracer
+    from scrubjay.models import providers
+    from scrubjay.native import library as native_library
+else:
+    metrics_module = lazy_module("scrubjay.features.monitoring.metrics")
+    tracing = lazy_module("scrubjay.features.monitoring.tracing")
+    providers = lazy_module("scrubjay.models.providers")
+    native_library = lazy_module("scrubjay.native.library")
 
-# Which families of tools a switch is for. Those that are not there yet will obey it as soon as they are.
+# Families of tools that a setting switches. "procedures" has no tools yet.
 SEMANTIC_FAMILY, PROCEDURAL_FAMILY = "knowledge", "procedures"
 WEBSOCKET_PATH = "/cortex/websocket"
 
@@ -31,21 +41,22 @@ def _setting(feature: str) -> str:
 
 
 def families_off(settings: Settings) -> Mapping[str, str]:
-    """The families of tools that are switched off, each with what would switch it on."""
+    """Return the families of tools that are switched off, each with the setting that switches it on."""
     features = settings.features
     switches = {
         SEMANTIC_FAMILY: (features.semantic_store, "semantic_store"),
         PROCEDURAL_FAMILY: (features.procedural_store, "procedural_store"),
     }
     off = {family: _setting(name) for family, (is_on, name) in switches.items() if not is_on}
-    for family, is_on in _workbench(settings).items():
+    for family, is_on in _family_switches(settings).items():
         if not is_on:
             off[family] = f"{PREFIX}{family.upper()}_ENABLED=true"
     return off
 
 
-def _workbench(settings: Settings) -> Mapping[str, bool]:
+def _family_switches(settings: Settings) -> Mapping[str, bool]:
     return {
+        "code": settings.code.enabled,
         "files": settings.files.enabled,
         "terminal": settings.terminal.enabled,
         "web": settings.web.enabled,
@@ -53,13 +64,13 @@ def _workbench(settings: Settings) -> Mapping[str, bool]:
     }
 
 
-def doors_off(settings: Settings) -> Mapping[str, str]:
-    """The paths that are switched off, each with what would switch it on."""
+def paths_off(settings: Settings) -> Mapping[str, str]:
+    """Return the HTTP paths that are switched off, each with the setting that switches it on."""
     return {} if settings.features.websocket_synapse else {WEBSOCKET_PATH: _setting("websocket_synapse")}
 
 
-class Oversight:
-    """What one process knows of itself."""
+class Observability:
+    """Audit log, circuit breakers, metrics and traces of one process, and the sources of its status."""
 
     def __init__(self, settings: Settings, registry: Registry, services: Services) -> None:
         self._settings = settings
@@ -67,8 +78,8 @@ class Oversight:
         self._services = services
         self._metrics: Metrics | None = None
         self.count_connections: Callable[[], int] | None = None
-        """How many are connected by the WebSocket; None where there is none, as who serves it says."""
-        self.breakers = Breakers(settings.upstreams.limits())
+        """Return the open connections of the Synapse WebSocket; None while no server offers it."""
+        self.breakers = BreakerRegistry(settings.upstreams.limits())
         chosen = settings.audit
         self.audit = AuditLog(
             settings.home, max_bytes=chosen.max_bytes, keep_files=chosen.keep_files, enabled=chosen.enabled
@@ -77,18 +88,16 @@ class Oversight:
         self.tracer = self._make_tracer()
 
     def close(self) -> None:
-        """Write what is left to write; for another thread than that of the event loop."""
+        """Write everything that is buffered. Blocks: call it in a thread."""
         self.audit.close()
         if self._metrics is not None:
             self._metrics.close()
 
     @property
     def metrics(self) -> "Metrics":
-        """The numbers of this process, counted from the first time that somebody asks for this."""
+        """The metrics of this process, counted from the first access."""
         if self._metrics is None:
-            from scrubjay.features.monitoring.metrics import Metrics
-
-            self._metrics = Metrics(
+            self._metrics = metrics_module.Metrics(
                 self._registry,
                 version=__version__,
                 breakers=lambda: self.breakers,
@@ -98,10 +107,10 @@ class Oversight:
             self._metrics.subscribe()
         return self._metrics
 
-    def parts(self) -> Parts:
+    def status_sources(self) -> StatusSources:
         features, families = self._settings.features, self._registry.families
-        return Parts(
-            compiled_wanted=features.rust_nifs,
+        return StatusSources(
+            compiled_enabled=features.native_extension,
             compiled_loaded=_compiled_is_loaded,
             semantic_store=features.semantic_store and SEMANTIC_FAMILY in families,
             procedural_store=features.procedural_store and PROCEDURAL_FAMILY in families,
@@ -109,59 +118,53 @@ class Oversight:
             connections=lambda: self.count_connections() if self.count_connections is not None else 0,
             breakers=self.breakers,
             services=self._service_states,
-            audited=lambda: self.audit.is_written,
-            traced=self.tracer is not None,
+            is_audit_written=lambda: self.audit.is_written,
+            is_traced=self.tracer is not None,
         )
 
     def _make_tracer(self) -> "CallTracer | None":
         if not self._settings.tracing.enabled:
             return None
-        from scrubjay.features.monitoring.tracing import call_tracer
-
-        return call_tracer(__version__)
+        return tracing.call_tracer(__version__)
 
     async def _count(self) -> "StoreCounts":
-        from scrubjay.features.monitoring.metrics import StoreCounts
-
         store = await self._services.get(Store)
         jobs = await store.jobs.counts()
-        return StoreCounts((await store.memories.counts()).memories, {str(state): n for state, n in jobs.items()})
+        memories = (await store.memories.counts()).memories
+        return metrics_module.StoreCounts(memories, {str(state): n for state, n in jobs.items()})
 
     async def _service_states(self) -> Mapping[str, ServiceStatus]:
         return {"embedding": await self._embedding(), "code_embedding": self._code(), "llm": await self._llm()}
 
     async def _embedding(self) -> ServiceStatus:
-        model = (await (await self._services.get(ModelsInUse)).now()).answering
+        model = (await (await self._services.get(ModelRegistry)).current()).active
         embedder = model.embedder
         return status_of(
             "embedding",
             self.breakers,
             model=embedder.model,
-            instead="memories are found by their words, and what lacks its meaning gets it later",
+            fallback="memories are found by keyword only; missing embeddings are computed later",
             is_local=model.choice.provider in IN_PROCESS,
-            unusable=embedder.problem.message if isinstance(embedder, UnusableEmbedder) else None,
+            configuration_problem=embedder.problem.message if isinstance(embedder, UnusableEmbedder) else None,
         )
 
     def _code(self) -> ServiceStatus:
-        from scrubjay.models.providers import name_of
-
-        instead = "code is ranked by its words and by the bundled model"
+        fallback = "code is ranked by keyword and by the bundled model"
         choice = self._settings.code.embedding_choice(self._settings.embedding.choice())
         if choice is None:
-            return ServiceStatus(status="local", model=None, instead=instead)
+            return ServiceStatus(status="local", model=None, fallback=fallback)
         is_local = choice.provider in IN_PROCESS
-        return status_of("code_embedding", self.breakers, model=name_of(choice), instead=instead, is_local=is_local)
+        model = providers.name_of(choice)
+        return status_of("code_embedding", self.breakers, model=model, fallback=fallback, is_local=is_local)
 
     async def _llm(self) -> ServiceStatus:
-        instead = "summaries, facts and answers are made of the memories' own words"
+        fallback = "summaries, facts and answers quote the memories"
         completer = (await self._services.get(LanguageModel)).completer
         if completer is None:
-            return ServiceStatus(status="off", model=None, instead=instead)
+            return ServiceStatus(status="off", model=None, fallback=fallback)
         unusable = completer.problem.message if isinstance(completer, UnusableCompleter) else None
-        return status_of("llm", self.breakers, model=completer.model, instead=instead, unusable=unusable)
+        return status_of("llm", self.breakers, model=completer.model, fallback=fallback, configuration_problem=unusable)
 
 
 def _compiled_is_loaded() -> bool:
-    from scrubjay.native.library import library
-
-    return library() is not None
+    return native_library.library() is not None

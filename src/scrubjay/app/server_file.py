@@ -1,4 +1,4 @@
-"""How hooks find a server of this store: a file that says where it listens, locked for as long as it lives."""
+"""The file by which hooks find a running server of their store; the server holds a lock on it while it runs."""
 
 import fcntl
 import json
@@ -11,14 +11,15 @@ FILE = "server.json"
 
 
 @contextmanager
-def announced(home: Path, url: str) -> Generator[None]:
-    """Tell where this server listens, unless another one of the same store does; a killed one's word is worth nothing.
+def announce_server(home: Path, url: str) -> Generator[None]:
+    """Publish the URL of this server while the context is open, unless another server of the store has done so.
 
-    The lock is the truth and the kernel keeps it: a port may be another program's by the time somebody reads of it.
+    Only a locked file is valid. The kernel releases the lock when the server dies, so a stale file cannot direct hooks
+    to a port that belongs to another program by then.
     """
     try:
         file = os.open(home / FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError:  # hooks look into the store themselves
+    except OSError:  # hooks then read the store themselves
         yield
         return
     try:
@@ -31,8 +32,8 @@ def announced(home: Path, url: str) -> Generator[None]:
         os.close(file)
 
 
-def listening(home: Path) -> str | None:
-    """The address of a server of this store that lives now."""
+def server_url(home: Path) -> str | None:
+    """Return the URL of a running server of this store, or None."""
     try:
         file = os.open(home / FILE, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -42,7 +43,7 @@ def listening(home: Path) -> str | None:
     except BlockingIOError:
         try:
             return str(json.loads(os.read(file, 4096))["url"])
-        except (ValueError, LookupError, TypeError):  # it is being written, or another's
+        except (ValueError, LookupError, TypeError):  # half written, or not our file
             return None
     finally:
         os.close(file)

@@ -1,4 +1,4 @@
-"""Where settings come from beside options and variables: files of the working directory."""
+"""Sources of settings in the working directory: `.env` and `scrubjay.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -9,30 +9,34 @@ from pydantic import BaseModel
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from scrubjay.core.errors import Misconfigured
+from scrubjay.core.paths import SETTINGS_FILE as FILE_NAME
 from scrubjay.core.suggestions import nearest_names
 
 PREFIX = "SCRUBJAY_"
-FILE_NAME = "scrubjay.toml"
-# Whoever writes a file into a folder that a server is later started in, such as the author of a repository, must not
-# choose which programs are run, what callers may do with the machine, and where memories and the owner's keys are sent.
-OWNERS_ONLY = {
+# Settings that a file in the working directory must not set. A repository can bring such a file, and its author must
+# not choose which programs run, what callers may do on the machine, or where memories and the owner's keys are sent.
+OWNER_ONLY_SETTINGS = {
     "": {"home", "host", "allowed_hosts", "allowed_origins", "trusted_proxies", "secrets"},
+    "code": {"roots"},
     "skills": {"file", "commands", "variables"},
-    "embedding": {"base_url", "api_key_env", "resource_name", "caller_addresses", "caller_keys"},
+    "embedding": {
+        *("base_url", "api_key_env", "resource_name"),
+        *("caller_addresses", "caller_keys", "caller_folders", "keys_may_change_address"),
+    },
     "llm": {"base_url", "api_key_env"},
     "hooks": {"callers_may_allow"},
     "transfer": {"folders"},
     "files": {"root"},
     "terminal": {"unrestricted", "variables"},
-    "delegating": {"command", "arguments", "print_arguments", "allow", "in_chat", "variables"},
+    "delegation": {"command", "arguments", "print_arguments", "allow", "in_chat", "variables"},
     "mira": {"persona"},
     "web": {"allowed_hosts", "search_url"},
     "sandbox": {"allowed_paths", "max_execution_time_ms", "max_memory_mb", "max_cpu_percent", "slots", "tools"},
 }
 
 
-class OfFolder(PydanticBaseSettingsSource):
-    """The settings of a file in the working directory, which may be somebody else's."""
+class FolderSource(PydanticBaseSettingsSource):
+    """Settings from a file in the working directory, which may come from another author than the owner."""
 
     def __init__(self, settings_cls: type[BaseSettings], source: PydanticBaseSettingsSource, name: str) -> None:
         super().__init__(settings_cls)
@@ -43,27 +47,27 @@ class OfFolder(PydanticBaseSettingsSource):
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        found = self._source()
+        settings = self._source()
         if self._is_home():
-            return found
-        for section, names in OWNERS_ONLY.items():
-            given: Any = found.get(section) if section else found
-            if isinstance(given, dict) and (wrong := sorted(names & set(cast(dict[str, Any], given)))):
-                written = [section, wrong[0]] if section else [wrong[0]]
+            return settings
+        for section, names in OWNER_ONLY_SETTINGS.items():
+            values: Any = settings.get(section) if section else settings
+            if isinstance(values, dict) and (refused := sorted(names & set(cast(dict[str, Any], values)))):
+                path = [section, refused[0]] if section else [refused[0]]
                 raise Misconfigured(
-                    f"{self._name}: {'.'.join(written)} is not taken from a file of the working directory",
-                    hint=f"set {PREFIX}{'_'.join(written).upper()} in the environment, or start in the home",
+                    f"{self._name}: {'.'.join(path)} cannot be set by a file in the working directory",
+                    hint=f"set {PREFIX}{'_'.join(path).upper()} in the environment, or start in the store's folder",
                 )
-        return found
+        return settings
 
     def _is_home(self) -> bool:
-        """Whether it is the owner's own folder: what options and the environment, which come first, say is the home."""
+        """Return whether the working directory is the store's folder, as named by options or the environment."""
         home = self.current_state.get("home", self.settings_cls.model_fields["home"].default)
         return Path(home).expanduser().resolve() == Path.cwd().resolve()
 
 
 class TomlSource(PydanticBaseSettingsSource):
-    """The settings of `scrubjay.toml` in the working directory."""
+    """Settings from `scrubjay.toml` in the working directory."""
 
     def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
         return None, field_name, False
@@ -71,24 +75,24 @@ class TomlSource(PydanticBaseSettingsSource):
     def __call__(self) -> dict[str, Any]:
         path = Path(FILE_NAME)
         try:
-            found = tomllib.loads(path.read_text("utf-8"))
+            settings = tomllib.loads(path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
             raise Misconfigured(
                 f"{FILE_NAME} cannot be read: {error}", hint="see docs/reference/settings.md"
             ) from error
-        _refuse_unknown(found, self.settings_cls.model_fields, FILE_NAME)
-        return found
+        _refuse_unknown(settings, self.settings_cls.model_fields, FILE_NAME)
+        return settings
 
 
-def _refuse_unknown(found: Mapping[str, Any], fields: Mapping[str, Any], where: str) -> None:
-    for name, value in found.items():
+def _refuse_unknown(settings: Mapping[str, Any], fields: Mapping[str, Any], where: str) -> None:
+    for name, value in settings.items():
         if name not in fields:
-            near = nearest_names(name, fields)
+            nearest = nearest_names(name, fields)
             raise Misconfigured(
-                f"{where}: there is no setting {name!r}",
-                hint=f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(fields))}",
+                f"{where}: unknown setting {name!r}",
+                hint=f"did you mean {' or '.join(nearest)}?" if nearest else f"known: {', '.join(sorted(fields))}",
             )
         inner = fields[name].annotation
         if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, BaseModel):

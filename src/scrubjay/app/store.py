@@ -1,11 +1,11 @@
-"""A whole store: everything that one backend keeps, and how it is looked after."""
+"""The store of a process: one database that implements the store Protocol of every feature."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:  # all of these, to be named only: most processes need few of them
+from scrubjay.db.database import Database
+from scrubjay.tooling.services import Factory, Services
+
+if TYPE_CHECKING:  # names only: most processes use few of these stores
     from scrubjay.features.chat.persona_store import PersonaStore
     from scrubjay.features.discussions.store import DiscussionStore
     from scrubjay.features.embeddings.store import EmbeddingStore
@@ -29,26 +29,8 @@ if TYPE_CHECKING:  # all of these, to be named only: most processes need few of 
     from scrubjay.tooling.usage.store import UsageStore
 
 
-@dataclass(frozen=True, slots=True)
-class StoreInfo:
-    """What a store is and where."""
-
-    engine: str
-    location: str
-    schema_version: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class CheckReport:
-    """What a full check found; no problems means that everything is as it should be."""
-
-    checked: Sequence[str]
-    problems: Sequence[str]
-
-
-class Store(Protocol):
-    """One opened store. Several processes may have it open at once."""
+class Store(Database, Protocol):
+    """An open store. Several processes can have the same store open."""
 
     @property
     def memories(self) -> "MemoryStore": ...
@@ -113,27 +95,27 @@ class Store(Protocol):
     @property
     def personas(self) -> "PersonaStore": ...
 
-    async def info(self) -> StoreInfo: ...
 
-    async def ping(self) -> None:
-        """Prove that the store can be read and that its writer lock can be had; changes nothing."""
-        ...
+# Attributes of `Store` by the name of the Protocol that they are annotated with. Names, because importing all the
+# Protocols would import every feature.
+_ATTRIBUTES = {
+    attribute.fget.__annotations__["return"]: name
+    for name, attribute in vars(Store).items()
+    if isinstance(attribute, property) and attribute.fget is not None
+}
 
-    async def check(self) -> CheckReport:
-        """Read everything and prove it whole: pages, indexes, text index, vectors, derived files."""
-        ...
 
-    async def backup(self, target: Path) -> StoreInfo:
-        """Write a whole, checked copy while others go on working.
+def find_store(kind: type) -> Factory | None:
+    """Return the factory that provides a feature's store Protocol, or `Database`, from the one store of the process."""
+    if kind is Database:
+        return _whole_store
+    attribute = _ATTRIBUTES.get(kind.__name__)
 
-        `Conflict` when the target exists; it appears only when it is whole.
-        """
-        ...
+    async def own_store(services: Services) -> Any:
+        return getattr(await services.get(Store), str(attribute))
 
-    async def vacuum(self) -> StoreInfo:
-        """Give unused space back to the disk."""
-        ...
+    return None if attribute is None else own_store
 
-    async def close(self) -> None:
-        """Finish what was begun, then let go of everything; afterwards every call is `Unavailable`."""
-        ...
+
+async def _whole_store(services: Services) -> Store:
+    return await services.get(Store)

@@ -3,44 +3,44 @@
 SELECT value FROM meta WHERE name = 'memories'
 
 -- damaged_pages --
--- Damage in pages, indexes and the text index (which is compared with the terms beside it).
+-- Damage in pages, indexes and the text index, which is compared with the table of its terms.
 SELECT integrity_check FROM pragma_integrity_check
 
 -- broken_references --
--- Rows that name others which are not there.
+-- Rows that reference missing rows.
 SELECT "table", count(*) FROM pragma_foreign_key_check GROUP BY "table"
 
 -- not_indexed --
--- How many memories the text index does not hold.
+-- Number of memories missing from the text index.
 SELECT count(*) FROM memory WHERE seq NOT IN (SELECT id FROM memory_terms_docsize)
 
--- indexed_in_vain --
--- How many entries of the text index have no memory.
+-- orphaned_index_entries --
+-- Number of text index entries without a memory.
 SELECT count(*) FROM memory_terms_docsize WHERE id NOT IN (SELECT seq FROM memory)
 
 -- without_vector --
--- How many memories have no row for their vector.
+-- Number of memories without a vector row.
 SELECT count(*) FROM memory WHERE seq NOT IN (SELECT seq FROM memory_vector)
 
 -- miscounted --
--- The counted number of memories and the kept one, where they differ.
+-- The actual and the stored number of memories, if they differ.
 SELECT counted, kept
 FROM (SELECT (SELECT count(*) FROM memory) AS counted, (SELECT value FROM meta WHERE name = 'memories') AS kept)
 WHERE counted <> kept
 
 -- episodes_not_indexed --
--- How many complete episodes the text index does not hold.
+-- Number of complete episodes missing from their text index.
 SELECT count(*) FROM episode WHERE end_time IS NOT NULL AND seq NOT IN (SELECT id FROM episode_terms_docsize)
 
--- episodes_indexed_in_vain --
--- How many entries of that text index have no complete episode.
+-- orphaned_episode_entries --
+-- Number of entries of the episodes' text index without a complete episode.
 SELECT count(*) FROM episode_terms_docsize WHERE id NOT IN (SELECT seq FROM episode WHERE end_time IS NOT NULL)
 
 -- episodes_miscounted --
--- How many episodes have more or fewer steps than are counted.
+-- Number of episodes whose stored step count is wrong.
 SELECT count(*) FROM episode
 WHERE steps <> (SELECT count(*) FROM episode_step WHERE episode_step.episode_seq = episode.seq)
 
 -- copy --
--- A whole, compact copy of one state of the store, while others go on writing.
+-- Write a compact copy of one snapshot of the store, while other connections keep writing.
 VACUUM INTO :target

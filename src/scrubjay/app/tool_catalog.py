@@ -1,9 +1,9 @@
-"""The catalog of tools: where each one is declared, so that a module is only imported when one of its tools is used."""
+"""The catalog of tools: the module of each tool, imported when one of its tools is first used."""
 
-from scrubjay.tooling.catalog import Catalogue
+from scrubjay.tooling.catalog import ToolCatalog
 
 # One line per module: the family, the module that declares the tools, and the tools in the order they are listed.
-ALL = Catalogue(
+TOOL_CATALOG = ToolCatalog(
     "scrubjay",
     "memory features.memory.tools remember recall remember_many forget memory_history correct",
     "memory features.memory.list_tools list_memories",

@@ -1,32 +1,31 @@
-"""What the first questions to a server would wait for, loaded before they come."""
+"""Warm-up of a server: loads in advance what the first requests would wait for."""
 
 import gc
 import logging
 
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.embeddings.active_models import ModelsInUse
+from scrubjay.features.embeddings.active_models import ModelRegistry
+from scrubjay.features.hooks.service import HookService
 from scrubjay.features.memory.models import MemoryFilter
-from scrubjay.features.memory.recall import Wish
+from scrubjay.features.memory.recall import RecallOptions
 from scrubjay.features.memory.service import MemoryService
 from scrubjay.models.choices import IN_PROCESS
 from scrubjay.tooling.services import Services
 
 logger = logging.getLogger("scrubjay.app")
 
-# Nothing is as close to anything: no memory is found, and so none counts as used.
-_NOTHING = Wish(limit=1, threshold=1.0)
+# No memory scores this high, so the warm-up finds none and counts none as used.
+_MATCH_NOTHING = RecallOptions(limit=1, threshold=1.0)
 
 
 async def warm(services: Services) -> None:
-    """Open the store and the index, load the model of this machine and what answers hooks. Nobody else is asked."""
-    from scrubjay.features.hooks.service import HookService
-
+    """Open the store and its index, load the hook service and an in-process model. Makes no network request."""
     try:
         await services.get(HookService)
-        model = (await (await services.get(ModelsInUse)).now()).answering
+        model = (await (await services.get(ModelRegistry)).current()).active
         if model.choice.provider in IN_PROCESS:
-            await (await services.get(MemoryService)).recall("ready?", Visibility(), MemoryFilter(), _NOTHING)
-    except Exception as error:  # whoever asks will be told
-        logger.warning("a server could not be warmed up", extra=place_of(error))
-    gc.freeze()  # what is loaded by now stays: nobody who asks later waits for a search of garbage among it
+            await (await services.get(MemoryService)).recall("ready?", Visibility(), MemoryFilter(), _MATCH_NOTHING)
+    except Exception as error:  # the first request that needs it will report it
+        logger.warning("warm-up failed", extra=error_fields(error))
+    gc.freeze()  # what is loaded by now lives as long as the process: later collections need not traverse it

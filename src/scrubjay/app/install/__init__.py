@@ -1,1 +1,1 @@
-"""Puts Scrubjay into the configuration of agents' programs, and takes it out again. Changes only its own part."""
+"""Add Scrubjay to the configuration files of coding agents, and remove it again. Only its own entries are changed."""

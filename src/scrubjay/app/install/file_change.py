@@ -1,4 +1,4 @@
-"""A change of a configuration file: worked out first, shown, then written whole or not at all."""
+"""Changes of configuration files: planned first, shown as a diff, then written atomically."""
 
 import difflib
 import os
@@ -18,7 +18,7 @@ Edit = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a file is and what it shall be; None for no file."""
+    """The content of a file before and after a change; None for no file."""
 
     file: Path
     before: str | None
@@ -35,50 +35,50 @@ class Change:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def plan(file: Path, edit: Edit) -> Change:
-    """What the edit makes of the file; `Conflict`, and nothing is touched, when it cannot be understood."""
+def plan_change(file: Path, edit: Edit) -> Change:
+    """Return the change that an edit makes to a file. Raise `Conflict` if the file cannot be parsed or edited."""
     try:
         before = file.read_bytes().decode("utf-8") if file.exists() else None
     except (OSError, UnicodeDecodeError) as error:
-        raise Conflict(f"{file} cannot be read: {error}", hint="mend the file first; it was not changed") from error
+        raise Conflict(f"cannot read {file}: {error}", hint="fix the file first; it was not changed") from error
     is_toml = file.suffix == ".toml"
     text = before if before is not None and before.strip() else ("" if is_toml else "{}\n")
     try:
         read(file, text)
-        after = _with_its_line_ends(text, edit)
+        after = _edit_keeping_line_ends(text, edit)
         read(file, after)
     except (ValueError, RecursionError) as error:
         raise Conflict(
-            f"{file} cannot be changed safely: {error}", hint="mend the file first; it was not changed"
+            f"cannot change {file} safely: {error}", hint="fix the file first; it was not changed"
         ) from error
     unchanged = after == text or (before is None and after.strip() in ("", "{}"))
     return Change(file, before, before if unchanged else after)
 
 
-def _with_its_line_ends(text: str, edit: Edit) -> str:
-    """The edited text, with the ends of lines that it had."""
+def _edit_keeping_line_ends(text: str, edit: Edit) -> str:
+    """Return the edited text with its original line ends."""
     if "\r\n" in text and text.count("\r\n") == text.count("\n"):
         return edit(text.replace("\r\n", "\n")).replace("\n", "\r\n")
     return edit(text)
 
 
 def read(file: Path, text: str) -> Any:
-    """What the file says; `ValueError` when it says nothing that can be understood."""
+    """Parse the text as TOML or JSON with comments, by the file's suffix. Raise `ValueError` unless it is an object."""
     found = tomllib.loads(text) if file.suffix == ".toml" else jsonc.parse(text)
     if not isinstance(found, dict):
-        raise ValueError("it is no object")
+        raise ValueError("the top level is not an object")
     return found  # pyright: ignore[reportUnknownVariableType]
 
 
-def carry_out(change: Change) -> Path | None:
-    """Write the change; the copy of what was there before, when something was.
+def apply_change(change: Change) -> Path | None:
+    """Write the change atomically and return the backup of the previous file, if there was one.
 
-    A link stays a link, a mode stays as it was, and whoever reads meanwhile sees the old or the new, never half.
+    Symbolic links and the file's mode are preserved.
     """
     file = Path(os.path.realpath(change.file))
     try:
         if (file.read_bytes().decode("utf-8") if file.exists() else None) != change.before:
-            raise Conflict(f"{file} was changed meanwhile", hint="try again; it was not changed by us")
+            raise Conflict(f"{file} was changed by another program in between", hint="try again; nothing was written")
         backup = _back_up(file) if change.before is not None else None
         if change.after is None:
             file.unlink(missing_ok=True)
@@ -97,14 +97,14 @@ def carry_out(change: Change) -> Path | None:
             Path(unfinished).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise Unavailable(f"{file} cannot be written: {error}", hint="see whether you may write there") from error
+        raise Unavailable(f"cannot write {file}: {error}", hint="check the permissions of the folder") from error
     return backup
 
 
 def _back_up(file: Path) -> Path:
-    moment = time.strftime("%Y%m%d-%H%M%S")
+    timestamp = time.strftime("%Y%m%d-%H%M%S")
     for number in range(1, 1000):
-        backup = file.with_name(f"{file.name}.{moment}{f'-{number}' if number > 1 else ''}.scrubjay-backup")
+        backup = file.with_name(f"{file.name}.{timestamp}{f'-{number}' if number > 1 else ''}.scrubjay-backup")
         try:
             handle = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, file.stat().st_mode & 0o777)
         except FileExistsError:
@@ -112,4 +112,4 @@ def _back_up(file: Path) -> Path:
         with os.fdopen(handle, "wb") as copy:
             copy.write(file.read_bytes())
         return backup
-    raise Conflict(f"there are too many copies of {file}", hint="remove old ones")
+    raise Conflict(f"too many backups of {file}", hint="delete old ones")

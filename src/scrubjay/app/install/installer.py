@@ -1,8 +1,7 @@
-"""Installing and uninstalling: which files change, and how."""
+"""Installation and removal: plan the changes of each file, apply them, and record what was created."""
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -12,73 +11,108 @@ from scrubjay.app.install import jsonc, toml_text
 from scrubjay.app.install.agents import (
     HOOKS,
     NAME,
-    Wish,
+    Installation,
     configuration_file,
-    entry,
     hook_groups,
     hooks_file,
-    merged,
-    our_handlers,
-    servers_name,
+    merge_entry,
+    own_handler_indexes,
+    server_entry,
+    servers_key,
+    was_installed,
 )
-from scrubjay.app.install.file_change import Change, Edit, carry_out, plan
+from scrubjay.app.install.file_change import Change, Edit, apply_change, plan_change
 from scrubjay.core.errors import InvalidRequest
+from scrubjay.core.temporary_files import temporary_beside
 
 RECORD = "installed.json"
 
 
-def changes_to_install(wish: Wish, environment: Mapping[str, str]) -> list[Change]:
-    """What has to change so that the agent uses us; changes that are not needed are among them."""
-    _refuse_unfit(wish)
-    changes = [plan(configuration_file(wish, environment), lambda text: _with_server(text, wish))]
-    if wish.hooks:
-        changes.append(plan(hooks_file(wish, environment), lambda text: _with_hooks(text, wish)))
+def changes_to_install(installation: Installation, environment: Mapping[str, str]) -> list[Change]:
+    """Plan the changes that configure the agent. The list can contain changes that are not needed."""
+    _check_options(installation)
+    changes = [
+        plan_change(configuration_file(installation, environment), lambda text: _with_server(text, installation))
+    ]
+    if installation.hooks:
+        changes.append(plan_change(hooks_file(installation, environment), lambda text: _with_hooks(text, installation)))
     return changes
 
 
-def changes_to_uninstall(wish: Wish, environment: Mapping[str, str], record: Mapping[str, Any]) -> list[Change]:
-    """What has to change so that nothing of ours is left: what we added, and what we made for it if it is empty."""
-    files: list[tuple[Path, Edit]] = [(configuration_file(wish, environment), partial(_without_server, wish=wish))]
-    if wish.agent == "claude-code":
-        files.append((hooks_file(wish, environment), _without_hooks))
+def changes_to_uninstall(
+    installation: Installation, environment: Mapping[str, str], record: Mapping[str, Any]
+) -> list[Change]:
+    """Plan the changes that remove our entries, and the files, objects and lists created for them if they are empty.
+
+    An entry of the owner that ours replaced is restored.
+    """
+    configuration = configuration_file(installation, environment)
+    replaced = _replaced_entry(record.get(str(configuration), {}).get("backup"), installation)
+    files: list[tuple[Path, Edit]] = [
+        (configuration, partial(_without_server, installation=installation, replaced=replaced))
+    ]
+    if installation.agent == "claude-code":
+        files.append((hooks_file(installation, environment), _without_hooks))
     changes: list[Change] = []
     for file, edit in files:
         if not file.exists():
             continue
-        made = record.get(str(file), {})
-        change = plan(file, partial(_without_ours, edit=edit, made=made.get("paths", ())))
-        if change.is_needed and made.get("file") and (change.after or "").strip() in ("", "{}"):
+        created = record.get(str(file), {})
+        change = plan_change(file, partial(_remove_ours, edit=edit, created=created.get("paths", ())))
+        if change.is_needed and created.get("file") and (change.after or "").strip() in ("", "{}"):
             change = Change(file, change.before, None)
-        elif change.is_needed and made.get("text") == _digest(change.before):  # as we left it
-            was = _copy_without_ours(made.get("backup"), edit)
-            change = Change(file, change.before, change.after if was is None else was)
+        elif change.is_needed and created.get("text") == _digest(change.before):  # not edited since the installation
+            original = _clean_backup(created.get("backup"), edit)
+            change = Change(file, change.before, change.after if original is None else original)
         changes.append(change)
     return changes
 
 
-def _copy_without_ours(backup: str | None, edit: Edit) -> str | None:
-    """What was there before we came, when it is still known and had nothing of ours."""
+def _clean_backup(backup: str | None, edit: Edit) -> str | None:
+    """Return the backed-up content from before the installation; None if it is lost or contains entries of ours."""
+    text = _backed_up(backup)
     try:
-        text = Path(backup).read_bytes().decode() if backup else None
         return text if text is not None and (not text.strip() or edit(text) == text) else None
+    except ValueError:
+        return None
+
+
+def _backed_up(backup: str | None) -> str | None:
+    try:
+        return Path(backup).read_bytes().decode() if backup else None
     except (OSError, ValueError):
         return None
 
 
-def carry_out_all(changes: list[Change], home: Path, *, installs: bool) -> list[Path]:
-    """Write what is needed, and note what was made for us; the copies of what was there before."""
+def _replaced_entry(backup: str | None, installation: Installation) -> Any:
+    """Return the owner's entry of our name from before the installation; None if there was none."""
+    text = _backed_up(backup)
+    try:
+        found = _entry_in(text, installation) if text and text.strip() else None
+    except (ValueError, RecursionError):
+        return None
+    return None if was_installed(found, installation) else found
+
+
+def _entry_in(text: str, installation: Installation) -> Any:
+    path = (servers_key(installation.agent), NAME)
+    return toml_text.table_at(text, path) if installation.agent == "codex" else jsonc.value_at(text, path)
+
+
+def apply_changes(changes: list[Change], home: Path, *, installs: bool) -> list[Path]:
+    """Write the needed changes, record what they created, and return the backups."""
     record, backups = read_record(home), list[Path]()
     for change in changes:
         if not change.is_needed:
             continue
-        if backup := carry_out(change):
+        if backup := apply_change(change):
             backups.append(backup)
         if not installs:
             record.pop(str(change.file), None)
         elif (known := record.get(str(change.file))) is None:
             text = {"text": _digest(change.after), "backup": str(backup) if backup else None}
-            record[str(change.file)] = {**_made(change), **text}
-        elif known.get("text") == _digest(change.before):  # as we left it
+            record[str(change.file)] = {**_created(change), **text}
+        elif known.get("text") == _digest(change.before):  # not edited since the last installation
             known["text"] = _digest(change.after)
         else:
             known.pop("text", None)
@@ -87,7 +121,7 @@ def carry_out_all(changes: list[Change], home: Path, *, installs: bool) -> list[
 
 
 def read_record(home: Path) -> dict[str, Any]:
-    """What we made in files of agents beside our own part, as far as it is known."""
+    """Return the record of what earlier installations created; empty if it is missing or damaged."""
     try:
         found = json.loads((home / RECORD).read_text("utf-8"))
     except (OSError, ValueError):
@@ -97,7 +131,7 @@ def read_record(home: Path) -> dict[str, Any]:
 
 def _write_record(home: Path, record: Mapping[str, Any]) -> None:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = home / f".{RECORD}.{os.getpid()}"
+    unfinished = temporary_beside(home / RECORD)
     unfinished.write_text(json.dumps(record, indent=1), "utf-8")
     unfinished.replace(home / RECORD)
 
@@ -106,84 +140,93 @@ def _digest(text: str | None) -> str | None:
     return None if text is None else hashlib.sha256(text.encode()).hexdigest()
 
 
-def _refuse_unfit(wish: Wish) -> None:
-    if wish.hooks and wish.agent != "claude-code":
-        raise InvalidRequest(f"{wish.agent} is not known to have hooks that we can answer", hint="leave --hooks out")
-    if wish.url is not None and not wish.url.startswith(("http://", "https://")):
-        raise InvalidRequest(f"{wish.url!r} is no address", hint="such as http://127.0.0.1:4000/mcp")
-    if wish.key_env is not None and not wish.key_env.isidentifier():
-        raise InvalidRequest("the key is named by a variable, never written into a file", hint="--key-env NAME")
+def _check_options(installation: Installation) -> None:
+    if installation.hooks and installation.agent != "claude-code":
+        raise InvalidRequest(f"{installation.agent} has no hooks that Scrubjay supports", hint="leave --hooks out")
+    if installation.url is not None and not installation.url.startswith(("http://", "https://")):
+        raise InvalidRequest(f"{installation.url!r} is not an HTTP URL", hint="for example http://127.0.0.1:4000/mcp")
+    if installation.key_env is not None and not installation.key_env.isidentifier():
+        raise InvalidRequest(
+            "--key-env takes the name of an environment variable; the key itself is never written to a file",
+            hint="for example --key-env SCRUBJAY_API_KEY",
+        )
 
 
-def _with_server(text: str, wish: Wish) -> str:
-    path = (servers_name(wish.agent), NAME)
-    if wish.agent == "codex":
-        return toml_text.put_table(text, path, merged(toml_text.table_at(text, path), entry(wish)))
-    return jsonc.put(text, path, merged(jsonc.value_at(text, path), entry(wish)))
+def _with_server(text: str, installation: Installation) -> str:
+    path = (servers_key(installation.agent), NAME)
+    if installation.agent == "codex":
+        return toml_text.put_table(text, path, merge_entry(toml_text.table_at(text, path), server_entry(installation)))
+    return jsonc.put(text, path, merge_entry(jsonc.value_at(text, path), server_entry(installation)))
 
 
-def _without_server(text: str, wish: Wish) -> str:
-    path = (servers_name(wish.agent), NAME)
-    return toml_text.remove_table(text, path) if wish.agent == "codex" else jsonc.remove(text, path)
+def _without_server(text: str, installation: Installation, replaced: Any) -> str:
+    path = (servers_key(installation.agent), NAME)
+    if replaced is not None:
+        return (
+            toml_text.put_table(text, path, replaced)
+            if installation.agent == "codex"
+            else jsonc.put(text, path, replaced)
+        )
+    return toml_text.remove_table(text, path) if installation.agent == "codex" else jsonc.remove(text, path)
 
 
-def _with_hooks(text: str, wish: Wish) -> str:
-    for moment, group in hook_groups(wish).items():
-        path = ("hooks", moment)
+def _with_hooks(text: str, installation: Installation) -> str:
+    for agent_event, group in hook_groups(installation).items():
+        path = ("hooks", agent_event)
         present: Any = jsonc.value_at(text, path) or []
         if not isinstance(present, list):
-            raise ValueError(f"hooks.{moment} is no list")
-        if [one for one in present if our_handlers(one)] == [group]:  # pyright: ignore[reportUnknownVariableType]
+            raise ValueError(f"hooks.{agent_event} is not a list")
+        if [present_group for present_group in present if own_handler_indexes(present_group)] == [group]:  # pyright: ignore[reportUnknownVariableType]
             continue
-        text = jsonc.append(_without_hooks_at(text, moment), path, group)
+        text = jsonc.append(_without_hooks_at(text, agent_event), path, group)
     return text
 
 
 def _without_hooks(text: str) -> str:
-    for moment in HOOKS:
-        text = _without_hooks_at(text, moment)
+    for agent_event in HOOKS:
+        text = _without_hooks_at(text, agent_event)
     return text
 
 
-def _without_hooks_at(text: str, moment: str) -> str:
-    """Without our handlers, and without groups that have no others."""
-    path = ("hooks", moment)
+def _without_hooks_at(text: str, agent_event: str) -> str:
+    """Remove our handlers, and groups that have no others."""
+    path = ("hooks", agent_event)
     present: Any = jsonc.value_at(text, path)
-    for place, group in reversed([*enumerate(present)]) if isinstance(present, list) else ():  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        ours = our_handlers(group)
+    for index, group in reversed([*enumerate(present)]) if isinstance(present, list) else ():  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        ours = own_handler_indexes(group)
         if ours and len(ours) == len(cast(dict[str, list[Any]], group)["hooks"]):
-            text = jsonc.remove(text, path, place)
+            text = jsonc.remove(text, path, index)
         else:
             for handler in reversed(ours):
-                text = jsonc.remove(text, (*path, str(place), "hooks"), handler)
+                text = jsonc.remove(text, (*path, str(index), "hooks"), handler)
     return text
 
 
-def _made(change: Change) -> dict[str, Any]:
-    """Which objects and lists a change makes on the way to our part, innermost first."""
+def _created(change: Change) -> dict[str, Any]:
+    """Return the objects and lists that a change creates around our entries, innermost first."""
     if change.file.suffix == ".toml":
         return {"file": change.before is None, "paths": []}
     before: Any = jsonc.parse(change.before) if change.before and change.before.strip() else {}
     after: Any = jsonc.parse(change.after or "{}")
-    ways = [("hooks", moment) for moment in HOOKS] + [(name,) for name in ("hooks", "mcpServers", "servers")]
-    paths = [way for way in ways if _has(after, way) and not _has(before, way)]
-    return {"file": change.before is None, "paths": [list(way) for way in paths]}
+    candidates = [("hooks", moment) for moment in HOOKS] + [(name,) for name in ("hooks", "mcpServers", "servers")]
+    paths = [path for path in candidates if _has(after, path) and not _has(before, path)]
+    return {"file": change.before is None, "paths": [list(path) for path in paths]}
 
 
-def _has(value: Any, way: tuple[str, ...]) -> bool:
-    for name in way:
+def _has(value: Any, path: tuple[str, ...]) -> bool:
+    for name in path:
         if not isinstance(value, dict) or name not in value:
             return False
         value = value[name]  # pyright: ignore[reportUnknownVariableType]
     return True
 
 
-def _without_ours(text: str, edit: Edit, made: Any) -> str:
-    return _tidied(edit(text), made)
+def _remove_ours(text: str, edit: Edit, created: Any) -> str:
+    return _remove_empty(edit(text), created)
 
 
-def _tidied(text: str, paths: Any) -> str:
-    for way in paths:
-        if jsonc.value_at(text, tuple(way)) in ({}, []):
-            text = jsonc.remove(text, tuple(way))
+def _remove_empty(text: str, paths: Any) -> str:
+    for path in paths:
+        if jsonc.value_at(text, tuple(path)) in ({}, []):
+            text = jsonc.remove(text, tuple(path))
     return text

@@ -1,4 +1,4 @@
-"""JSON with comments and trailing commas, changed in place: what is not ours keeps every character."""
+"""JSON with comments and trailing commas, edited in place: everything else keeps every character."""
 
 import json
 import re
@@ -6,98 +6,101 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.S)
-_REMARK = re.compile(r"(?:[ \t]*(?://[^\n]*|/\*[^\n]*?\*/))?")
+_TRAILING_COMMENT = re.compile(r"(?:[ \t]*(?://[^\n]*|/\*[^\n]*?\*/))?")
 _DECODER = json.JSONDecoder()
-DEEPEST = 100
+MAX_DEPTH = 100
 
 Path = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class _Node:
-    """A value and where it stands."""
+class _JsonNode:
+    """A value and its span in the text."""
 
     start: int
     end: int = 0
     value: Any = None
-    entries: "list[tuple[str, int, _Node]]" = field(default_factory=list["tuple[str, int, _Node]"])
-    """Of an object or a list: each name (or number), where it begins, and its value."""
+    entries: "list[tuple[str, int, _JsonNode]]" = field(default_factory=list["tuple[str, int, _JsonNode]"])
+    """Entries of an object or list: name or index, start of the entry, value."""
 
 
 def parse(text: str) -> Any:
-    """The value; `ValueError` when it is none."""
+    """Return the value; `ValueError` if the text is invalid."""
     return _root(text).value
 
 
 def put(text: str, path: Path, value: Any) -> str:
-    """The text with this value at the path; objects on the way are made, anything else there is a `ValueError`."""
+    """Return the text with this value at the path. Missing objects on the path are created.
+
+    Raise `ValueError` if something other than an object is on the path.
+    """
     node = _root(text)
     for depth, name in enumerate(path):
         if not isinstance(node.value, dict):
-            raise ValueError(f"{'.'.join(path[:depth]) or 'the file'} is no object")
+            raise ValueError(f"{'.'.join(path[:depth]) or 'the top level'} is not an object")
         found = next((inner for key, _, inner in node.entries if key == name), None)
         if found is None:
             for missing in reversed(path[depth + 1 :]):
                 value = {missing: value}
-            return _inserted(text, node, f"{json.dumps(name)}: ", value)
+            return _insert(text, node, f"{json.dumps(name)}: ", value)
         node = found
     if node.value == value:
         return text
     indent = _indent_at(text, node.start)
-    return text[: node.start] + _dumped(value, indent, _step(text)) + text[node.end :]
+    return text[: node.start] + _format(value, indent, _indent_step(text)) + text[node.end :]
 
 
 def append(text: str, path: Path, value: Any) -> str:
-    """The text with this value at the end of the list at the path, which is made when there is none."""
-    node = _at(text, path)
+    """Return the text with this value appended to the list at the path, which is created if it is missing."""
+    node = _find(text, path)
     if node is None:
         return put(text, path, [value])
     if not isinstance(node.value, list):
-        raise ValueError(f"{'.'.join(path)} is no list")
-    return _inserted(text, node, "", value)
+        raise ValueError(f"{'.'.join(path)} is not a list")
+    return _insert(text, node, "", value)
 
 
 def remove(text: str, path: Path, index: int | None = None) -> str:
-    """The text without what is at the path, or without one entry of the list there."""
+    """Return the text without the value at the path, or without one entry of the list there."""
     if index is None:
         *above, last = path
-        node = _at(text, tuple(above))
+        node = _find(text, tuple(above))
         name: str = last
     else:
-        node, name = _at(text, path), str(index)
+        node, name = _find(text, path), str(index)
     if node is None:
         return text
     names = [key for key, _, _ in node.entries]
     if name not in names:
         return text
-    place = names.index(name)
-    _, start, inner = node.entries[place]
+    position = names.index(name)
+    _, start, inner = node.entries[position]
     following = _skip(text, inner.end)
     has_comma = text[following : following + 1] == ","
-    if has_comma and place < len(names) - 1:
-        return text[:start] + text[node.entries[place + 1][1] :]
+    if has_comma and position < len(names) - 1:
+        return text[:start] + text[node.entries[position + 1][1] :]
     end = following + 1 if has_comma else inner.end
-    if place == 0:
+    if position == 0:
         is_alone = not text[node.start + 1 : start].strip() and not text[end : node.end - 1].strip()
         return text[: node.start + 1] + text[node.end - 1 :] if is_alone else text[:start] + text[end:]
-    before = node.entries[place - 1][2].end
+    before = node.entries[position - 1][2].end
     comma = _skip(text, before)
-    between = text[comma + 1 : start].rstrip()  # such as a comment behind the entry before
-    kept = "," if has_comma else ""  # which stood there before ours did
-    return text[:before] + text[before:comma] + kept + between + text[end:]
+    between = text[comma + 1 : start].rstrip()  # for example a comment after the previous entry
+    trailing_comma = "," if has_comma else ""
+    return text[:before] + text[before:comma] + trailing_comma + between + text[end:]
 
 
 def value_at(text: str, path: Path) -> Any:
-    """What is at the path, in which entries of lists are named by their numbers; None when nothing is."""
-    node = _at(text, path)
+    """Return the value at the path, in which list entries are named by their index; None if there is none."""
+    node = _find(text, path)
     return None if node is None else node.value
 
 
-def _inserted(text: str, node: _Node, label: str, value: Any) -> str:
-    """The text with one more entry at the end of an object or a list."""
-    step, indent = _step(text), _indent_at(text, node.start)
+def _insert(text: str, node: _JsonNode, label: str, value: Any) -> str:
+    """Return the text with an entry appended to an object or a list."""
+    step, indent = _indent_step(text), _indent_at(text, node.start)
     inner = indent + step
-    written = inner + label + _dumped(value, inner, step)
+    written = inner + label + _format(value, inner, step)
     if not node.entries:
         gap = text[node.start + 1 : node.end - 1].rstrip()
         return f"{text[: node.start + 1]}{gap}\n{written}\n{indent}{text[node.end - 1 :]}"
@@ -105,19 +108,19 @@ def _inserted(text: str, node: _Node, label: str, value: Any) -> str:
     following = _skip(text, last)
     has_comma = text[following : following + 1] == ","
     place = following + 1 if has_comma else last
-    behind = _REMARK.match(text, place)
-    line_end = behind.end() if behind else place  # what is remarked on the same line stays on it
+    comment = _TRAILING_COMMENT.match(text, place)
+    line_end = comment.end() if comment else place  # a comment stays on the line of the previous entry
     ends_line = "" if "\n" in text[line_end : node.end - 1] else f"\n{indent}"
     comma_after = "," if has_comma else ""
     comma = "" if has_comma else ","
     return f"{text[:place]}{comma}{text[place:line_end]}\n{written}{comma_after}{ends_line}{text[line_end:]}"
 
 
-def _dumped(value: Any, indent: str, step: str) -> str:
+def _format(value: Any, indent: str, step: str) -> str:
     return json.dumps(value, indent=step, ensure_ascii=False).replace("\n", f"\n{indent}")
 
 
-def _step(text: str) -> str:
+def _indent_step(text: str) -> str:
     found = re.search(r"\n([ \t]+)\S", text)
     return found[1] if found and len(found[1]) <= 8 else "  "
 
@@ -128,7 +131,7 @@ def _indent_at(text: str, place: int) -> str:
     return found[0] if found else ""
 
 
-def _at(text: str, path: Path) -> _Node | None:
+def _find(text: str, path: Path) -> _JsonNode | None:
     node = _root(text)
     for name in path:
         found = next((inner for key, _, inner in node.entries if key == name), None)
@@ -138,25 +141,25 @@ def _at(text: str, path: Path) -> _Node | None:
     return node
 
 
-def _root(text: str) -> _Node:
+def _root(text: str) -> _JsonNode:
     node = _value(text, _skip(text, 1 if text.startswith("\ufeff") else 0), 0)
     if _skip(text, node.end) != len(text):
-        raise ValueError("there is something behind the value")
+        raise ValueError("there is more text after the value")
     return node
 
 
-def _value(text: str, place: int, depth: int) -> _Node:
-    if depth > DEEPEST:
-        raise ValueError("it is nested too deep")
+def _value(text: str, place: int, depth: int) -> _JsonNode:
+    if depth > MAX_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     if text[place : place + 1] in ("{", "["):
         return _container(text, place, depth)
-    node = _Node(place)
+    node = _JsonNode(place)
     node.value, node.end = _DECODER.raw_decode(text, place)
     return node
 
 
-def _container(text: str, start: int, depth: int) -> _Node:
-    node = _Node(start)
+def _container(text: str, start: int, depth: int) -> _JsonNode:
+    node = _JsonNode(start)
     is_object = text[start] == "{"
     close = "}" if is_object else "]"
     place = _skip(text, start + 1)
@@ -165,12 +168,12 @@ def _container(text: str, start: int, depth: int) -> _Node:
         if is_object:
             key, place = _DECODER.raw_decode(text, place)
             if not isinstance(key, str):
-                raise ValueError("a name is no text")
+                raise ValueError("a name is not a string")
             if key in (known for known, _, _ in node.entries):
-                raise ValueError(f"{key!r} is there twice")
+                raise ValueError(f"duplicate name {key!r}")
             name, place = key, _skip(text, place)
             if text[place : place + 1] != ":":
-                raise ValueError(f"there is no colon behind {key!r}")
+                raise ValueError(f"no colon after {key!r}")
             place = _skip(text, place + 1)
         inner = _value(text, place, depth + 1)
         node.entries.append((name, begin, inner))
@@ -178,7 +181,7 @@ def _container(text: str, start: int, depth: int) -> _Node:
         if text[place : place + 1] == ",":
             place = _skip(text, place + 1)
         elif text[place : place + 1] != close:
-            raise ValueError("a comma is missing, or the end")
+            raise ValueError(f"expected ',' or '{close}'")
     node.end = place + 1
     values = [(name, inner.value) for name, _, inner in node.entries]
     node.value = dict(values) if is_object else [value for _, value in values]

@@ -1,4 +1,4 @@
-"""One table of a TOML file, changed in place: all other lines keep every character."""
+"""Editing of a TOML table in place: all other lines keep every character."""
 
 import datetime
 import json
@@ -7,14 +7,14 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-# What can stand in a line up to where something begins that has to be read as a whole.
-_SIGN = re.compile(
+# Tokens of TOML, as far as needed to find headers: strings and comments as a whole, all else character by character.
+_TOKEN = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}|' + r"'''.*?'{3,5}|" + r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'|#[^\n]*|[\[\]{}\n]|.", re.S
 )
 
 
 def put_table(text: str, path: tuple[str, ...], values: dict[str, Any]) -> str:
-    """The text with this table in place of the one of the same name, or at its end."""
+    """Return the text with this table replacing the one of the same name, or appended."""
     if table_at(text, path) == values:
         return text
     name = ".".join(path)
@@ -28,7 +28,7 @@ def put_table(text: str, path: tuple[str, ...], values: dict[str, Any]) -> str:
 
 
 def remove_table(text: str, path: tuple[str, ...]) -> str:
-    """The text without this table and those inside of it, and without the empty line that came with it."""
+    """Return the text without this table, its subtables, and the blank line before it."""
     span = _span(text, path)
     if span is None:
         return text
@@ -42,7 +42,7 @@ def remove_table(text: str, path: tuple[str, ...]) -> str:
 
 
 def table_at(text: str, path: tuple[str, ...]) -> Any:
-    """What is at the path; None when nothing is."""
+    """Return the value at the path; None if there is none."""
     value: Any = tomllib.loads(text)
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
@@ -50,7 +50,7 @@ def table_at(text: str, path: tuple[str, ...]) -> Any:
 
 
 def _span(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
-    """Where the table's lines begin and end; comments before the next header belong to that one."""
+    """Return the span of the table's lines. Comments before the next header belong to the next table."""
     start: int | None = None
     for place, names in _headers(text):
         is_ours = names[: len(path)] == path
@@ -62,18 +62,18 @@ def _span(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
 
 
 def _headers(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Where the line of each header begins, and which table it names. What stands in texts and lists is none."""
+    """Yield the offset of each header line and the table that it names; brackets in strings and lists are skipped."""
     line, depth, is_header, begins = 0, 0, False, True
-    for found in _SIGN.finditer(text):
-        sign = found[0]
-        if sign == "\n" and depth == 0:
+    for found in _TOKEN.finditer(text):
+        symbol = found[0]
+        if symbol == "\n" and depth == 0:
             if is_header:
                 yield line, _names(text[line : found.start()])
             line, is_header, begins = found.end(), False, True
-        elif not begins or sign not in (" ", "\t", "\r"):
-            is_header = is_header or (begins and sign == "[")
+        elif not begins or symbol not in (" ", "\t", "\r"):
+            is_header = is_header or (begins and symbol == "[")
             begins = False
-            depth += (sign in ("[", "{")) - (sign in ("]", "}"))
+            depth += (symbol in ("[", "{")) - (symbol in ("]", "}"))
     if is_header:
         yield line, _names(text[line:])
 
@@ -103,7 +103,7 @@ def _key(key: str) -> str:
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
-        inner = ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        inner = ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         return f"{{ {inner} }}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"  # pyright: ignore[reportUnknownArgumentType]
