@@ -1,4 +1,4 @@
-"""Comparing what the compiled part does with what is done without it."""
+"""Comparison of the C extension with its Python fallback."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from scrubjay.native.library import library, use_library
 
 @contextmanager
 def without_compiled() -> Generator[None]:
-    """Nothing compiled is used inside; before, there has to be something, or nothing would be compared."""
+    """Disable the C extension inside the context. It must be loaded before, or there would be nothing to compare."""
     assert library() is not None, "install Scrubjay where there is a C compiler"
     use_library(False)
     try:

@@ -1,9 +1,10 @@
-"""What every test shares, and what makes the suite fast: files in memory, the longest first."""
+"""Fixtures of all tests, and what makes the suite fast: files in memory, and the longest tests first."""
 
 import gc
 import inspect
 import os
 import shutil
+import subprocess
 from collections.abc import Generator
 from pathlib import Path
 
@@ -11,8 +12,8 @@ import pytest
 import sniffio
 from hypothesis import HealthCheck, settings
 
-# Stores are made anew for most tests and every write waits for its disk: in memory, that takes no time. A process that
-# is killed leaves the same files behind there. Containers often have 64 MB of it only: too little.
+# Most tests create a store, and every write waits for the disk: in memory, that takes no time. A killed process leaves
+# the same files there. Containers often have only 64 MB of it, which is too little.
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 2 * 1024**3
 
@@ -30,7 +31,7 @@ settings.load_profile("suite")
 
 @pytest.fixture(autouse=True)
 def outside_of_any_loop(request: pytest.FixtureRequest) -> Generator[None]:
-    """A test that is not asynchronous may start a loop of its own, also while that of a longer fixture rests.
+    """Let a synchronous test start its own event loop while the loop of a longer fixture is suspended.
 
     Only with sniffio, which the client of OpenAI brings along, does anyio take such a loop for a running one.
     """
@@ -48,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first, so that no worker is alone with it at the end."""
+    """Start the longest tests first, so that no worker runs one alone at the end."""
     items.sort(key=_place)
 
 
@@ -58,9 +59,21 @@ def _place(item: pytest.Item) -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Everything that was imported stays: looking through it again and again for garbage finds none."""
+    """Exempt imported modules from garbage collection, which would never find garbage in them."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Generator[Path]:
+    """Mount a file system of 8 MB, where the machine allows it."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = shutil.which("mount")
+    if mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk]).returncode:
+        pytest.skip("no file system can be mounted here")
+    yield disk
+    subprocess.run(["umount", "--lazy", disk], check=True)
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,12 @@
-"""Processes forked off one that has loaded the program, which takes most of the time of a child.
+"""Child processes forked from a server that has the program loaded; loading takes most of a child's time.
 
-There is one such process in a test worker, and who names last what it loads decides for everybody: only this file does.
+There is one such server per test worker, and the last list of modules wins, so only this file sets it.
 """
 
 from multiprocessing import get_context
 
 FORKED = get_context("forkserver")
-# All that remembering, recalling and indexing load: `scrubjay` itself loads most of it when it is first needed.
+# The modules that remember, recall and indexing load; `scrubjay` itself imports most of them late.
 LOADED = [
     "scrubjay.app.application",
     "scrubjay.app.commands",

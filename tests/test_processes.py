@@ -1,4 +1,4 @@
-"""What a forked process begins with."""
+"""The modules that a forked process starts with."""
 
 import sys
 from multiprocessing.connection import Connection
@@ -10,7 +10,7 @@ def tell_what_is_missing(sender: Connection) -> None:
     sender.send([name for name in LOADED if name not in sys.modules])
 
 
-def test_it_has_loaded_the_program() -> None:
+def test_the_fork_server_has_loaded_the_program() -> None:
     receiver, sender = FORKED.Pipe(duplex=False)
     with receiver, sender:
         process = FORKED.Process(target=tell_what_is_missing, args=(sender,))

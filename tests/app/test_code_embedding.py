@@ -1,4 +1,4 @@
-"""A server has the code of all indexes embedded by itself, at once or by batches, and tells how far that is."""
+"""A server embeds the code of all indexes in the background, directly or in batches, and reports its progress."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ import anyio
 import pytest
 from pydantic import SecretStr
 
-from scrubjay.app import maintenance as upkeep
+from scrubjay.app import maintenance
 from scrubjay.app.application import Application
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import CodeSettings, EmbeddingSettings, Settings
@@ -23,7 +23,7 @@ MODEL = "vllm/a-model"
 
 @pytest.fixture(autouse=True)
 def begins_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "EMBED_SECONDS", 0.01)
+    monkeypatch.setattr(maintenance, "EMBED_SECONDS", 0.01)
 
 
 async def call(app: Application, tool: str, /, **arguments: Any) -> dict[str, Any]:
@@ -31,7 +31,7 @@ async def call(app: Application, tool: str, /, **arguments: Any) -> dict[str, An
 
 
 async def index(folder: Path) -> str:
-    """Have a repository indexed in the home of this folder; the index's id."""
+    """Index a repository with the home in this folder; return the id of the index."""
     root = new_repository(folder / "repository", FILES)
     async with running(Settings(home=folder / "home")) as app:
         return (await call(app, "index", action="project", path=str(root)))["indexes"][0]["index_id"]
@@ -50,60 +50,60 @@ def settings_of(folder: Path, service: BatchService | None = None, **code: Any) 
 
 
 async def status_when(app: Application, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """What is told as soon as this is so."""
+    """Return the status of the index as soon as the condition holds."""
     with anyio.fail_after(5):
         while True:
-            told = await call(app, "index", action="status")
-            if condition(told):
-                return told
+            status = await call(app, "index", action="status")
+            if condition(status):
+                return status
             await anyio.sleep(0.01)
 
 
-async def test_109_a_server_has_what_is_pending_embedded_by_itself(tmp_path: Path) -> None:
+async def test_109_a_server_embeds_pending_code_without_a_call(tmp_path: Path) -> None:
     await index(tmp_path)
     with running_batch_service() as service:
         async with running(settings_of(tmp_path, service, embeddings="memories")) as app:
-            told = await status_when(app, lambda told: told["indexes"][0]["embeddings"]["embedded"] == 2)
-        assert told["indexes"][0]["embeddings"] == {"model": MODEL, "embedded": 2, "pending": 0, "unread": 0}
-        assert (len(service.texts), told["message"].split("; ")[-1]) == (2, f"0 parts wait for {MODEL}")
-        assert "in_batch" not in told
-        assert "embedding_problem" not in told
+            status = await status_when(app, lambda status: status["indexes"][0]["embeddings"]["embedded"] == 2)
+        assert status["indexes"][0]["embeddings"] == {"model": MODEL, "embedded": 2, "pending": 0, "unread": 0}
+        assert (len(service.texts), status["message"].split("; ")[-1]) == (2, f"0 chunks wait for {MODEL}")
+        assert "in_batch" not in status
+        assert "embedding_problem" not in status
 
 
-async def test_109_a_server_begins_a_batch_where_that_is_set_and_tells_what_is_in_it(tmp_path: Path) -> None:
+async def test_109_a_server_starts_a_batch_if_enabled_and_reports_its_contents(tmp_path: Path) -> None:
     await index(tmp_path)
     with running_batch_service() as service:
-        service.ends = "in_progress"
+        service.final_status = "in_progress"
         async with running(settings_of(tmp_path, service, embeddings="memories", batch_api=True)) as app:
-            told = await status_when(app, lambda told: "in_batch" in told)
-        assert (told["in_batch"], told["indexes"][0]["embeddings"]["pending"]) == (2, 2)
+            status = await status_when(app, lambda status: "in_batch" in status)
+        assert (status["in_batch"], status["indexes"][0]["embeddings"]["pending"]) == (2, 2)
         assert (service.texts, [len(texts) for texts in service.batched]) == ([], [2])
 
 
-async def test_109_why_nothing_is_embedded_is_told(tmp_path: Path) -> None:
+async def test_109_the_reason_for_missing_embeddings_is_reported(tmp_path: Path) -> None:
     await index(tmp_path)
     with running_batch_service() as service:
         service.down = True
         async with running(settings_of(tmp_path, service, embeddings="memories")) as app:
-            told = await status_when(app, lambda told: "embedding_problem" in told)
-        assert (told["embedding_problem"], told["indexes"][0]["embeddings"]["pending"]) == (
+            status = await status_when(app, lambda status: "embedding_problem" in status)
+        assert (status["embedding_problem"], status["indexes"][0]["embeddings"]["pending"]) == (
             f"vllm at {service.url[7:-3]} fails (HTTP 503)",
             2,
         )
 
 
-async def test_109_a_choice_that_cannot_work_is_told_by_every_search_and_stops_none(tmp_path: Path) -> None:
+async def test_109_an_unusable_model_is_reported_by_every_search_and_fails_none(tmp_path: Path) -> None:
     index_id = await index(tmp_path)
     async with running(settings_of(tmp_path, embeddings="mistral/no-such-model")) as app:
         found = await call(app, "search_repo", index_id=index_id, query="who keeps figs?")
-        told = await status_when(app, lambda told: "embedding_problem" in told)
-    assert (found["results"][0]["path"], "how many dimensions" in found["degraded"]) == ("figs.py", True)
-    assert "how many dimensions" in told["embedding_problem"]
+        status = await status_when(app, lambda status: "embedding_problem" in status)
+    assert (found["results"][0]["path"], "dimensions of" in found["degraded"]) == ("figs.py", True)
+    assert "dimensions of" in status["embedding_problem"]
 
 
-async def test_109_without_another_model_nothing_is_told_of_any(tmp_path: Path) -> None:
+async def test_109_without_another_model_searches_report_none(tmp_path: Path) -> None:
     await index(tmp_path)
     async with running(settings_of(tmp_path)) as app:
-        told = await call(app, "index", action="status")
-    assert (told["indexes"][0]["files"], "embeddings" in told["indexes"][0]) == (2, False)
-    assert "wait for" not in told["message"]
+        status = await call(app, "index", action="status")
+    assert (status["indexes"][0]["files"], "embeddings" in status["indexes"][0]) == (2, False)
+    assert "wait for" not in status["message"]

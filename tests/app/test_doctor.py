@@ -1,4 +1,4 @@
-"""The doctor finds a working server working, and says which step fails when one does; the README's test reads it."""
+"""The doctor passes for a working server and names the step that fails. The README test reads its output."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from scrubjay.native import library
 from tests.surfaces.callers import PROGRAM, environment
 
 
-def test_125_127_the_doctor_goes_through_every_step_tells_programs_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_125_127_the_doctor_reports_every_step_as_json_and_leaves_no_files(tmp_path: Path) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     done = subprocess.run(
@@ -23,8 +23,9 @@ def test_125_127_the_doctor_goes_through_every_step_tells_programs_and_leaves_no
         timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    told = json.loads(done.stdout)["steps"]
-    assert [step["step"] for step in told] == [
+    steps = json.loads(done.stdout)["steps"]
+    assert [step["step"] for step in steps] == [
+        "store of this home",
         "start",
         "health",
         "remember",
@@ -33,24 +34,24 @@ def test_125_127_the_doctor_goes_through_every_step_tells_programs_and_leaves_no
         "kill -9 and start again",
         "recall again",
         "check the store",
-        "compiled part",
+        "C extension",
     ]
-    assert told[-1]["seen"] == "used to index code"
-    assert all(step["seen"] and step["seconds"] >= 0 for step in told)
+    assert steps[-1]["result"] == "used to index code"
+    assert all(step["result"] and step["seconds"] >= 0 for step in steps)
     assert list(temporary.iterdir()) == []
     assert not (tmp_path / "home").exists()
 
 
-def test_127_the_doctor_does_not_call_an_empty_answer_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_127_the_doctor_fails_when_recall_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "QUESTION", "an altogether different matter: tectonic plates")
-    with pytest.raises(Unavailable, match="what was remembered is not found"):
-        doctor.examine(lambda step, seen, seconds: None)
+    with pytest.raises(Unavailable, match="did not find the stored memory"):
+        doctor.examine(lambda step, results, seconds: None)
 
 
-def test_127_the_doctor_says_that_nothing_was_compiled_and_that_all_works_without(
+def test_127_the_doctor_reports_a_missing_c_extension_and_passes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen: dict[str, str] = {}
+    results: dict[str, str] = {}
     monkeypatch.setattr(library, "library", lambda: None)
-    doctor.examine(lambda step, said, seconds: seen.update({step: said}))
-    assert seen["compiled part"].startswith("not there")
+    doctor.examine(lambda step, result, seconds: results.update({step: result}))
+    assert results["C extension"].startswith("not compiled")

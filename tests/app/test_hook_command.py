@@ -17,21 +17,27 @@ import anyio
 import httpx2
 import pytest
 
-from scrubjay.app import hook_command as hooking
+from scrubjay.app import hook_command as hook_command
 from scrubjay.app.lifespan import running
-from scrubjay.app.server_file import announced, listening
+from scrubjay.app.server_file import announce_server, server_url
 from scrubjay.app.settings import Settings
+from scrubjay.core.errors import Unavailable
 from scrubjay.db.sqlite.connections import Connection
+from scrubjay.features.hooks.models import HookAnswer, HookEvent
+from scrubjay.features.hooks.service import HookService
 from scrubjay.features.hooks.spool import FOLDER
+from scrubjay.features.permissions.models import Effect
+from scrubjay.features.permissions.service import PermissionService
+from scrubjay.servers.hooks.formats import parse_call
 from scrubjay.tooling.context import CallContext
 from tests.surfaces.callers import server
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
 
 
-def hook(home: Path, event: str, told: Any, **variables: str) -> tuple[dict[str, Any], str]:
-    """The answer and what was written to standard error; the process must end with 0."""
-    text = told if isinstance(told, bytes) else json.dumps(told).encode()
+def hook(home: Path, event: str, hook_input: Any, **variables: str) -> tuple[dict[str, Any], str]:
+    """Return the answer and standard error; the process must exit with 0."""
+    text = hook_input if isinstance(hook_input, bytes) else json.dumps(hook_input).encode()
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SCRUBJAY_", "CLAUDE_"))}
     done = subprocess.run(
         [sys.executable, "-m", "scrubjay.app", "hook", event],
@@ -45,7 +51,7 @@ def hook(home: Path, event: str, told: Any, **variables: str) -> tuple[dict[str,
     return json.loads(done.stdout), done.stderr.decode()
 
 
-def told(folder: Path, event: str, **more: Any) -> dict[str, Any]:
+def hook_input(folder: Path, event: str, **more: Any) -> dict[str, Any]:
     return {"session_id": "s1", "transcript_path": "/t", "cwd": str(folder), "hook_event_name": event, **more}
 
 
@@ -80,9 +86,9 @@ def context_of(answer: dict[str, Any]) -> str:
     return answer["hookSpecificOutput"]["additionalContext"]
 
 
-def test_16_the_permission_hook_allows_denies_asks_or_says_nothing(home: Path, folder: Path) -> None:
+def test_16_the_permission_hook_allows_denies_asks_or_abstains(home: Path, folder: Path) -> None:
     def decided(tool: str, **given: str) -> str | None:
-        call = told(folder, "PreToolUse", tool_name=tool, tool_input=given, tool_use_id="t")
+        call = hook_input(folder, "PreToolUse", tool_name=tool, tool_input=given, tool_use_id="t")
         answer, _ = hook(home, "permission", call)
         return answer["hookSpecificOutput"]["permissionDecision"] if answer else None
 
@@ -92,11 +98,11 @@ def test_16_the_permission_hook_allows_denies_asks_or_says_nothing(home: Path, f
     assert decided("Bash", command="ls") is None
 
 
-def test_21_a_verdict_is_in_the_audit_log_without_what_was_to_be_done(home: Path, folder: Path) -> None:
+def test_21_a_verdict_is_audited_without_the_tool_input(home: Path, folder: Path) -> None:
     for command in ("git log", "rm x", "ls"):
-        call = told(folder, "PreToolUse", tool_name="Bash", tool_input={"command": command})
+        call = hook_input(folder, "PreToolUse", tool_name="Bash", tool_input={"command": command})
         hook(home, "permission", call)
-    hook(home, "permission", told(folder, "PreToolUse", tool_name="Write", tool_input={"file_path": "/x"}))
+    hook(home, "permission", hook_input(folder, "PreToolUse", tool_name="Write", tool_input={"file_path": "/x"}))
     hook(home, "permission", call | {"tool_input": {"command": "git x"}}, SCRUBJAY_AUDIT_ENABLED="false")
     text = (home / "audit.jsonl").read_text()
     verdicts = [entry for entry in map(json.loads, text.splitlines()) if entry["kind"] == "verdict"]
@@ -111,7 +117,7 @@ def test_21_a_verdict_is_in_the_audit_log_without_what_was_to_be_done(home: Path
 
 def test_16_a_permission_request_is_answered_in_its_own_format(home: Path, folder: Path) -> None:
     def answered(**given: str) -> dict[str, Any]:
-        call = told(folder, "PermissionRequest", tool_name="Bash", tool_input=given)
+        call = hook_input(folder, "PermissionRequest", tool_name="Bash", tool_input=given)
         return hook(home, "permission", call)[0]
 
     assert answered(command="git log") == {
@@ -124,27 +130,33 @@ def test_16_a_permission_request_is_answered_in_its_own_format(home: Path, folde
     }
 
 
-def test_125_a_session_begins_with_what_is_remembered_of_the_project(home: Path, folder: Path) -> None:
-    answer, problems = hook(home, "session-start", told(folder, "SessionStart", source="startup"))
+def test_125_session_start_returns_memories_of_the_project(home: Path, folder: Path) -> None:
+    answer, problems = hook(home, "session-start", hook_input(folder, "SessionStart", source="startup"))
     assert answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     assert "blue pipeline" in context_of(answer)
     assert problems == ""
 
 
-def test_125_a_prompt_gets_what_fits_it_and_else_nothing(home: Path, folder: Path) -> None:
-    asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
-    answer, _ = hook(home, "user-prompt-submit", asked)
+def test_125_a_prompt_gets_only_matching_memories(home: Path, folder: Path) -> None:
+    prompt_input = hook_input(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+    answer, _ = hook(home, "user-prompt-submit", prompt_input)
     assert "Thursdays" in context_of(answer)
     assert "Ada" not in context_of(answer)
-    assert hook(home, "user-prompt-submit", told(folder, "UserPromptSubmit", prompt="rename the variable"))[0] == {}
-    assert hook(home, "user-prompt-submit", asked, SCRUBJAY_HOOKS_PROMPT_TOKENS="0")[0] == {}
+    assert (
+        hook(home, "user-prompt-submit", hook_input(folder, "UserPromptSubmit", prompt="rename the variable"))[0] == {}
+    )
+    assert hook(home, "user-prompt-submit", prompt_input, SCRUBJAY_HOOKS_PROMPT_TOKENS="0")[0] == {}
 
 
-def test_125_calls_and_turns_are_kept_by_whoever_opens_the_store_next(home: Path, folder: Path) -> None:
+def test_125_spooled_calls_and_turns_are_stored_by_the_next_process_that_opens_the_store(
+    home: Path, folder: Path
+) -> None:
     given = {"command": f"curl -H 'Authorization: Bearer {SECRET}' x"}
-    hook(home, "user-prompt-submit", told(folder, "UserPromptSubmit", prompt=f"use {SECRET} please"))
-    hook(home, "post-tool-use", told(folder, "PostToolUse", tool_name="Bash", tool_input=given, tool_response="ok"))
-    hook(home, "stop", told(folder, "Stop", stop_hook_active=False, last_assistant_message="It is done."))
+    hook(home, "user-prompt-submit", hook_input(folder, "UserPromptSubmit", prompt=f"use {SECRET} please"))
+    hook(
+        home, "post-tool-use", hook_input(folder, "PostToolUse", tool_name="Bash", tool_input=given, tool_response="ok")
+    )
+    hook(home, "stop", hook_input(folder, "Stop", stop_hook_active=False, last_assistant_message="It is done."))
     left = [*(home / FOLDER).iterdir()]
     assert len(left) == 3
     assert not any(SECRET in file.read_text("utf-8") for file in left)
@@ -171,7 +183,7 @@ async def _expect_kept(home: Path, folder: Path) -> None:
 
 @pytest.mark.parametrize("text", [b"", b"garbage", b"[1]", b'{"cwd": 7}', b"\xff\xfe", b"[" * 100_000])
 @pytest.mark.parametrize("event", ["permission", "stop"])
-def test_125_garbage_is_answered_with_nothing_and_a_reason(tmp_path: Path, event: str, text: bytes) -> None:
+def test_125_invalid_input_gets_an_empty_answer_and_a_reason_on_stderr(tmp_path: Path, event: str, text: bytes) -> None:
     answer, problems = hook(tmp_path, event, text)
     assert answer == {}
     assert problems.startswith("scrubjay hook: ")
@@ -187,8 +199,8 @@ def test_125_garbage_is_answered_with_nothing_and_a_reason(tmp_path: Path, event
         ("stop", "scrubjay.core.secrets"),
     ],
 )
-def test_125_a_hook_loads_only_what_its_moment_needs(home: Path, folder: Path, event: str, loads: str) -> None:
-    call = told(folder, "", prompt="apollo", tool_name="Bash", tool_input={})
+def test_125_a_hook_imports_only_what_its_event_needs(home: Path, folder: Path, event: str, loads: str) -> None:
+    call = hook_input(folder, "", prompt="apollo", tool_name="Bash", tool_input={})
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "scrubjay.app", "hook", event, "--home", str(home)],
         input=json.dumps(call).encode(),
@@ -205,31 +217,125 @@ def test_125_a_hook_loads_only_what_its_moment_needs(home: Path, folder: Path, e
     assert loaded & (slow | ours) == set()
 
 
-def test_125_a_missing_or_broken_store_and_an_unknown_hook_stop_nobody(tmp_path: Path) -> None:
+def test_125_a_missing_or_broken_store_or_an_unknown_hook_does_not_block_the_agent(tmp_path: Path) -> None:
     call: dict[str, Any] = {"tool_name": "Bash", "tool_input": {}, "session_id": "s", "prompt": "x", "cwd": "/"}
-    for event in ("permission", "session-start", "user-prompt-submit", "post-tool-use", "stop", "unheard-of"):
+    for event in ("permission", "session-start", "user-prompt-submit", "post-tool-use", "stop", "no-such-hook"):
         assert hook(tmp_path / "nowhere", event, call)[0] == {}
     assert not (tmp_path / "nowhere").exists()
     (tmp_path / "scrubjay.db").write_bytes(b"dear diary, " * 1000)
     assert hook(tmp_path, "permission", call)[0] == {}
 
 
-def test_125_a_locked_store_stops_nobody(home: Path, folder: Path) -> None:
+def test_125_a_locked_store_does_not_block_the_agent(home: Path, folder: Path) -> None:
     connection = Connection(home / "scrubjay.db", 1.0)
     connection.execute("BEGIN EXCLUSIVE")
-    call = told(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})
+    call = hook_input(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})
     assert hook(home, "permission", call)[0]["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert hook(home, "stop", told(folder, "Stop"))[0] == {}
+    assert hook(home, "stop", hook_input(folder, "Stop"))[0] == {}
     connection.execute("ROLLBACK")
     connection.close()
 
 
-def test_16_a_repository_cannot_bring_rules_of_its_own(home: Path, folder: Path) -> None:
+def _damage(home: Path) -> None:
+    (home / "scrubjay.db").write_bytes(b"dear diary, " * 1000)
+
+
+def _empty(home: Path) -> None:
+    for file in home.glob("scrubjay.db*"):
+        file.unlink()
+    (home / "scrubjay.db").touch()
+
+
+def _lock(home: Path) -> None:
+    connection = Connection(home / "scrubjay.db", 1.0)
+    connection.pragma("locking_mode", "EXCLUSIVE")
+    connection.execute("BEGIN EXCLUSIVE")
+    connection.execute("CREATE TABLE extra (x)")
+    connection.execute("COMMIT")
+    LOCKED.append(connection)
+
+
+def _set_newer_version(home: Path) -> None:
+    connection = Connection(home / "scrubjay.db", 1.0)
+    connection.pragma("user_version", 99)
+    connection.close()
+
+
+LOCKED: list[Connection] = []
+
+
+@pytest.mark.parametrize("break_store", [_damage, _empty, _lock, _set_newer_version])
+def test_16_a_store_whose_rules_cannot_be_read_asks_the_user(
+    home: Path, folder: Path, break_store: Callable[[Path], None]
+) -> None:
+    break_store(home)
+    call = hook_input(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})
+    answer, problems = hook(home, "permission", call)
+    decided = answer["hookSpecificOutput"]
+    assert (decided["hookEventName"], decided["permissionDecision"]) == ("PreToolUse", "ask")
+    assert "rules cannot be evaluated" in decided["permissionDecisionReason"]
+    assert problems.startswith("scrubjay hook: ")
+    # The agent is already asking, so an answer could only hide its question.
+    assert hook(home, "permission", call | {"hook_event_name": "PermissionRequest"})[0] == {}
+    # Other hooks never stop the agent.
+    assert hook(home, "stop", hook_input(folder, "Stop"))[0] == {}
+    while LOCKED:
+        LOCKED.pop().close()
+
+
+@pytest.mark.parametrize("extra", ["[" * 100_000 + "]" * 100_000, f'"{"x" * 17_000_000}"'], ids=["deep", "long"])
+def test_16_input_that_cannot_be_read_asks_the_user_if_there_is_a_store(tmp_path: Path, home: Path, extra: str) -> None:
+    text = (
+        f'{{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {{"command": "rm x", "x": {extra}}}}}'
+    )
+    answer, _ = hook(home, "permission", text.encode())
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "ask"
+    assert hook(tmp_path / "nowhere", "permission", text.encode())[0] == {}
+
+
+@pytest.mark.parametrize(("event", "expected"), [("PreToolUse", "ask"), ("PermissionRequest", None)])
+def test_16_rules_that_take_too_long_ask_the_user(home: Path, folder: Path, event: str, expected: str | None) -> None:
+    program = (
+        "import time; from scrubjay.app import hook_command as h; h.TIMEOUT_SECONDS = 0.2; "
+        "h._from_store = lambda *_: time.sleep(30); h.main(['permission'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input=json.dumps(hook_input(folder, event, tool_name="Bash", tool_input={"command": "rm x"})).encode(),
+        env={**os.environ, "SCRUBJAY_HOME": str(home)},
+        capture_output=True,
+        timeout=20,
+        check=True,
+    )
+    answer = json.loads(done.stdout)
+    assert (answer["hookSpecificOutput"]["permissionDecision"] if answer else None) == expected
+
+
+def test_16_a_server_that_cannot_read_the_rules_asks_the_user(
+    home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise Unavailable("the store is locked")
+
+    async def answered() -> HookAnswer:
+        async with running(Settings(home=home)) as app:
+            hooks = await app.services.get(HookService)
+            call = hook_input(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})
+            monkeypatch.setattr(PermissionService, "judge", fail)
+            return await hooks.answer(parse_call(HookEvent.PERMISSION, call))
+
+    verdict = anyio.run(answered).verdict
+    assert verdict is not None
+    assert verdict.effect is Effect.ASK
+    assert "the store is locked" in verdict.reason
+
+
+def test_16_settings_files_of_a_repository_are_ignored(home: Path, folder: Path) -> None:
     (folder / ".env").write_text(f"SCRUBJAY_HOME={folder}/theirs\n")
     (folder / "scrubjay.toml").write_text(f'home = "{folder}/theirs"\n')
     done = subprocess.run(
         [sys.executable, "-m", "scrubjay.app", "hook", "permission"],
-        input=json.dumps(told(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})).encode(),
+        input=json.dumps(hook_input(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})).encode(),
         env={**os.environ, "SCRUBJAY_HOME": str(home)},
         cwd=folder,
         capture_output=True,
@@ -245,61 +351,61 @@ def served(home: Path) -> Generator[str]:
         yield url
 
 
-def test_125_a_server_answers_by_meaning_and_when_it_is_killed_the_store_does(
+def test_125_a_server_answers_by_meaning_and_the_store_is_read_after_it_is_killed(
     home: Path, folder: Path, served: str
 ) -> None:
-    assert listening(home) == served
-    asked = told(folder, "UserPromptSubmit", prompt="on which day is apollo deployed?")
-    answer, problems = hook(home, "user-prompt-submit", asked, SCRUBJAY_HOOKS_SERVER_MS="1500")
+    assert server_url(home) == served
+    prompt_input = hook_input(folder, "UserPromptSubmit", prompt="on which day is apollo deployed?")
+    answer, problems = hook(home, "user-prompt-submit", prompt_input, SCRUBJAY_HOOKS_SERVER_MS="1500")
     assert "Thursdays" in context_of(answer)
     assert problems == ""
-    assert not (home / FOLDER).exists()  # the server has kept the prompt itself
+    assert not (home / FOLDER).exists()  # the server stored the prompt itself
     os.kill(json.loads((home / "server.json").read_text())["pid"], signal.SIGKILL)
     deadline = time.monotonic() + 5
-    while listening(home) is not None and time.monotonic() < deadline:
+    while server_url(home) is not None and time.monotonic() < deadline:
         pass
-    answer, problems = hook(home, "user-prompt-submit", asked)
+    answer, problems = hook(home, "user-prompt-submit", prompt_input)
     assert "Thursdays" in context_of(answer)
     assert problems == ""
 
 
-def test_125_a_server_that_hangs_stops_nobody(home: Path, folder: Path) -> None:
+def test_125_a_server_that_hangs_does_not_block_the_agent(home: Path, folder: Path) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
-        announced(home, f"http://127.0.0.1:{silent.getsockname()[1]}"),
+        announce_server(home, f"http://127.0.0.1:{silent.getsockname()[1]}"),
     ):
-        asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
-        answer, problems = hook(home, "user-prompt-submit", asked)
+        prompt_input = hook_input(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+        answer, problems = hook(home, "user-prompt-submit", prompt_input)
     assert "Thursdays" in context_of(answer)
     assert "did not answer" in problems
 
 
 @pytest.mark.parametrize("age", [-1e9, 0.0, 0.05, 0.07, 0.09, 0.5, 1e9])
-def test_125_a_server_gets_no_more_time_than_an_agent_has(age: float) -> None:
-    seconds = hooking.server_seconds(age)
+def test_125_the_time_for_a_server_shrinks_with_the_age_of_the_process(age: float) -> None:
+    seconds = hook_command.server_seconds(age)
     assert 0.02 <= seconds <= 0.06
     assert not 0 <= age <= 0.08 or age + seconds <= 0.1
 
 
-def test_125_who_says_so_lets_a_server_take_longer_but_never_as_long_as_patience(
+def test_125_a_setting_extends_the_time_for_a_server_up_to_the_total_timeout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SCRUBJAY_HOOKS_SERVER_MS", "500")
-    assert hooking.server_seconds(0.09) == 0.5
+    assert hook_command.server_seconds(0.09) == 0.5
     monkeypatch.setenv("SCRUBJAY_HOOKS_SERVER_MS", "500000")
-    assert hooking.server_seconds(0.0) == hooking.PATIENCE_SECONDS
+    assert hook_command.server_seconds(0.0) == hook_command.TIMEOUT_SECONDS
     monkeypatch.setenv("SCRUBJAY_HOOKS_SERVER_MS", "soon")
-    assert hooking.server_seconds(0.09) == 0.02
+    assert hook_command.server_seconds(0.09) == 0.02
 
 
 class _Clock:
-    """Goes on only while somebody waits."""
+    """A clock that only advances during waits."""
 
     now = 100.0
 
 
 class _Connection:
-    """A connection at whose other end nobody does anything in time, or something only one moment before that."""
+    """A connection whose peer never acts, or acts only just before the timeout."""
 
     def __init__(self, clock: _Clock, *, reads: bool, answers: bytes) -> None:
         self._clock, self._reads, self._answers = clock, reads, answers
@@ -331,7 +437,7 @@ class _Connection:
 @pytest.mark.parametrize(
     ("reads", "answers"), [(False, b""), (True, b""), (True, b"x")], ids=["reads nothing", "silent", "dribbling"]
 )
-def test_125_all_that_a_server_is_waited_for_together_is_within_its_time(
+def test_125_connecting_sending_and_receiving_share_one_timeout(
     monkeypatch: pytest.MonkeyPatch, reads: bool, answers: bytes
 ) -> None:
     clock = _Clock()
@@ -342,14 +448,14 @@ def test_125_all_that_a_server_is_waited_for_together_is_within_its_time(
 
     monkeypatch.setattr(time, "monotonic", lambda: clock.now)
     monkeypatch.setattr(socket, "create_connection", connect)
-    post: Any = hooking._post  # pyright: ignore[reportPrivateUsage]
-    with pytest.raises(OSError, match=r"timed out|too long"):
+    post: Any = hook_command._post  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(OSError, match="timed out"):
         post("http://127.0.0.1:9", "/v1/hooks/stop", b"{}", 0.06)
     assert clock.now <= 100.06 + 1e-9
 
 
 def _answering(answer: bytes, *, forever: bool = False) -> Callable[[socket.socket], None]:
-    def behave(client: socket.socket) -> None:
+    def behavior(client: socket.socket) -> None:
         with client, suppress(OSError):
             client.recv(65536)
             client.sendall(answer)
@@ -357,14 +463,14 @@ def _answering(answer: bytes, *, forever: bool = False) -> Callable[[socket.sock
                 client.sendall(b"x")
                 time.sleep(0.05)
 
-    return behave
+    return behavior
 
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 
 
 @pytest.mark.parametrize(
-    "behave",
+    "behavior",
     [
         _answering(b""),
         _answering(b"nonsense"),
@@ -379,34 +485,36 @@ _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
         _answering(b"HTTP", forever=True),
     ],
 )
-def test_125_whatever_listens_there_the_store_is_read_and_the_agent_never_blocked(
-    home: Path, folder: Path, behave: Callable[[socket.socket], None]
+def test_125_an_invalid_answer_of_the_server_falls_back_to_the_store(
+    home: Path, folder: Path, behavior: Callable[[socket.socket], None]
 ) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
-        announced(home, f"http://127.0.0.1:{server.getsockname()[1]}"),
+        announce_server(home, f"http://127.0.0.1:{server.getsockname()[1]}"),
     ):
-        thread = threading.Thread(target=lambda: behave(server.accept()[0]))
+        thread = threading.Thread(target=lambda: behavior(server.accept()[0]))
         thread.start()
-        asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
-        answer, problems = hook(home, "user-prompt-submit", asked)
+        prompt_input = hook_input(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+        answer, problems = hook(home, "user-prompt-submit", prompt_input)
         thread.join(5)
     assert set(answer) == {"hookSpecificOutput"}
     assert "Thursdays" in context_of(answer)
     assert "did not answer" in problems
 
 
-def test_125_a_file_that_says_nothing_about_a_server_stops_nobody(home: Path, folder: Path) -> None:
-    with announced(home, "http://127.0.0.1:9"):
+def test_125_a_damaged_server_file_falls_back_to_the_store(home: Path, folder: Path) -> None:
+    with announce_server(home, "http://127.0.0.1:9"):
         (home / "server.json").write_text("{")
-        asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
-        assert "Thursdays" in context_of(hook(home, "user-prompt-submit", asked)[0])
+        prompt_input = hook_input(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+        assert "Thursdays" in context_of(hook(home, "user-prompt-submit", prompt_input)[0])
 
 
-@pytest.mark.parametrize("told_to", ["<&-", ">&-", ">/dev/full", "2>&-", "2>/dev/full"])
+@pytest.mark.parametrize("redirection", ["<&-", ">&-", ">/dev/full", "2>&-", "2>/dev/full"])
 @pytest.mark.parametrize("text", ["garbage", '{"tool_name": "Bash", "tool_input": {"command": "rm x"}}'])
-def test_125_a_hook_ends_with_zero_also_when_nobody_hears_it(home: Path, text: str, told_to: str) -> None:
-    command = f"printf %s '{text}' | {sys.executable} -m scrubjay.app hook permission {told_to}"
+def test_125_a_hook_exits_with_zero_even_if_its_streams_are_closed_or_full(
+    home: Path, text: str, redirection: str
+) -> None:
+    command = f"printf %s '{text}' | {sys.executable} -m scrubjay.app hook permission {redirection}"
     done = subprocess.run(
         ["bash", "-c", command],
         env={**os.environ, "SCRUBJAY_HOME": str(home)},
@@ -415,11 +523,11 @@ def test_125_a_hook_ends_with_zero_also_when_nobody_hears_it(home: Path, text: s
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    if told_to.startswith("2>"):
+    if redirection.startswith("2>"):
         assert ("deny" in done.stdout.decode()) is (text != "garbage")
 
 
-def test_125_an_agent_that_never_stops_talking_is_answered_in_time(home: Path) -> None:
+def test_125_input_that_never_ends_is_answered_in_time(home: Path) -> None:
     reading, writing = os.pipe()
     os.write(writing, b'{"tool_name": ')
     started = time.monotonic()
@@ -435,48 +543,52 @@ def test_125_an_agent_that_never_stops_talking_is_answered_in_time(home: Path) -
     assert (done.stdout, time.monotonic() - started < 5) == (b"{}\n", True)
 
 
-def test_125_what_cannot_be_kept_does_not_keep_an_agent_from_being_told(home: Path, folder: Path) -> None:
+def test_125_a_failure_to_spool_does_not_prevent_the_answer(home: Path, folder: Path) -> None:
     (home / FOLDER).write_text("not a folder")
-    asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
-    answer, problems = hook(home, "user-prompt-submit", asked)
+    prompt_input = hook_input(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+    answer, problems = hook(home, "user-prompt-submit", prompt_input)
     assert "Thursdays" in context_of(answer)
-    assert "cannot be kept" in problems
+    assert "cannot be stored" in problems
 
 
-def test_125_what_is_not_to_be_kept_is_not_left_either(home: Path, folder: Path) -> None:
-    asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
-    used = told(folder, "PostToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_response="x")
-    assert "Thursdays" in context_of(hook(home, "user-prompt-submit", asked, SCRUBJAY_HOOKS_KEEP_TURNS="False")[0])
-    hook(home, "stop", told(folder, "Stop", last_assistant_message="Done."), SCRUBJAY_HOOKS_KEEP_TURNS="0")
+def test_125_calls_and_turns_are_not_spooled_if_their_recording_is_off(home: Path, folder: Path) -> None:
+    prompt_input = hook_input(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+    used = hook_input(folder, "PostToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_response="x")
+    assert "Thursdays" in context_of(
+        hook(home, "user-prompt-submit", prompt_input, SCRUBJAY_HOOKS_KEEP_TURNS="False")[0]
+    )
+    hook(home, "stop", hook_input(folder, "Stop", last_assistant_message="Done."), SCRUBJAY_HOOKS_KEEP_TURNS="0")
     hook(home, "post-tool-use", used, SCRUBJAY_SESSIONS_HISTORY="off")
     assert not (home / FOLDER).exists()
 
 
 def test_125_neither_prompt_nor_key_goes_to_another_machine(home: Path, folder: Path) -> None:
-    with announced(home, "http://192.0.2.1:80"):
-        asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
-        answer, problems = hook(home, "user-prompt-submit", asked)
+    with announce_server(home, "http://192.0.2.1:80"):
+        prompt_input = hook_input(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+        answer, problems = hook(home, "user-prompt-submit", prompt_input)
     assert "Thursdays" in context_of(answer)
     assert "another machine" in problems
 
 
-def test_125_hooks_over_http_answer_the_same(home: Path, folder: Path, served: str) -> None:
+def test_125_hooks_over_http_give_the_same_answers(home: Path, folder: Path, served: str) -> None:
     def post(event: str, body: Any) -> httpx2.Response:
         return httpx2.post(f"{served}/v1/hooks/{event}", json=body)
 
-    call = told(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})
+    call = hook_input(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})
     assert post("permission", call).json() == hook(home, "permission", call)[0]
-    assert "blue pipeline" in context_of(post("session-start", told(folder, "SessionStart")).json())
-    assert post("user-prompt-submit", told(folder, "UserPromptSubmit", prompt="hello there")).json() == {}
-    used = told(folder, "PostToolUse", tool_name="Edit", tool_input={"file_path": "/x"}, tool_response={"ok": True})
+    assert "blue pipeline" in context_of(post("session-start", hook_input(folder, "SessionStart")).json())
+    assert post("user-prompt-submit", hook_input(folder, "UserPromptSubmit", prompt="hello there")).json() == {}
+    used = hook_input(
+        folder, "PostToolUse", tool_name="Edit", tool_input={"file_path": "/x"}, tool_response={"ok": True}
+    )
     assert post("post-tool-use", used).json() == {}
-    assert post("stop", told(folder, "Stop", last_assistant_message="Hi.")).json() == {}
+    assert post("stop", hook_input(folder, "Stop", last_assistant_message="Hi.")).json() == {}
     history = httpx2.post(
         f"{served}/v1/tools/session_history",
         json={"action": "get_history", "session_id": "s1", "project": str(folder)},
     ).json()
     assert [one["tool"] for one in history["history"]] == ["Edit"]
-    assert post("unheard-of", {}).status_code == 422
+    assert post("no-such-hook", {}).status_code == 422
     assert post("permission", [1]).status_code == 400
     assert httpx2.post(f"{served}/v1/hooks/stop", content=b"{").status_code == 400
     assert post("post-tool-use", used | {"duration_ms": 1e300}).json() == {}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from scrubjay.app.setting_sources import OWNERS_ONLY
+from scrubjay.app.setting_sources import OWNER_ONLY_SETTINGS
 from scrubjay.app.settings import CodeSettings, Settings, load_settings, unknown_variables, variable_names
 from scrubjay.core.errors import Misconfigured
 from scrubjay.models.choices import CallerRights, CompletionChoice, EmbeddingChoice, Pace
@@ -21,7 +21,7 @@ def _clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
-def test_126_every_source_yields_to_the_one_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_126_sources_of_settings_have_a_precedence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().port == 4000
     (tmp_path / "scrubjay.toml").write_text('port = 5001\n[jobs]\nlease_seconds = 60\n[log]\nlevel = "debug"\n')
     assert load_settings().port == 5001
@@ -38,14 +38,14 @@ def test_126_every_source_yields_to_the_one_before_it(tmp_path: Path, monkeypatc
     )
 
 
-def test_126_a_variable_reaches_into_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_126_an_environment_variable_sets_a_nested_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCRUBJAY_JOBS_PATIENCE_SECONDS", "3")
     monkeypatch.setenv("SCRUBJAY_MAX_BODY_BYTES", "2048")
     settings = load_settings()
     assert (settings.jobs.patience_seconds, settings.max_body_bytes) == (3, 2048)
 
 
-def test_a_home_is_a_whole_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_home_is_expanded_to_an_absolute_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert load_settings().home == tmp_path / ".scrubjay"
     monkeypatch.setenv("SCRUBJAY_HOME", "relative")
@@ -53,23 +53,23 @@ def test_a_home_is_a_whole_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "hint"),
+    ("text", "message", "hint"),
     [
-        ("prot = 1", "there is no setting 'prot'", "did you mean port"),
-        ("[jobs]\nleese_seconds = 1", "[jobs]: there is no setting 'leese_seconds'", "did you mean lease_seconds"),
+        ("prot = 1", "unknown setting 'prot'", "did you mean port"),
+        ("[jobs]\nleese_seconds = 1", "[jobs]: unknown setting 'leese_seconds'", "did you mean lease_seconds"),
         ("port = ", "cannot be read", "settings.md"),
         ('port = "many"', "port: Input should be a valid integer", "scrubjay.toml"),
     ],
 )
-def test_a_wrong_file_is_refused_with_what_is_wrong(tmp_path: Path, text: str, said: str, hint: str) -> None:
+def test_an_invalid_file_is_refused_with_the_reason(tmp_path: Path, text: str, message: str, hint: str) -> None:
     (tmp_path / "scrubjay.toml").write_text(text)
     with pytest.raises(Misconfigured) as caught:
         load_settings()
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert hint in (caught.value.hint or "")
 
 
-def test_a_key_is_never_shown_and_a_short_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_never_printed_and_a_short_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCRUBJAY_API_KEY", "correct-horse-battery")
     settings = load_settings()
     assert "correct-horse" not in f"{settings!r} {settings.model_dump_json()}"
@@ -79,7 +79,7 @@ def test_a_key_is_never_shown_and_a_short_one_is_refused(monkeypatch: pytest.Mon
     assert "hunter2" not in f"{caught.value.message} {caught.value.hint}"
 
 
-def test_067_the_embedding_settings_are_the_choice_that_is_made(
+def test_067_the_embedding_settings_define_the_embedding_choice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert load_settings().embedding.choice() == EmbeddingChoice()
@@ -105,7 +105,7 @@ def test_067_the_embedding_settings_are_the_choice_that_is_made(
     assert "correct-horse" not in f"{settings!r} {settings.model_dump_json()} {settings.embedding.choice()!r}"
 
 
-def test_a_misspelt_variable_is_noticed() -> None:
+def test_a_misspelt_variable_is_reported_with_the_nearest_names() -> None:
     assert unknown_variables(["SCRUBJAY_PROT", "SCRUBJAY_PORT", "PATH"]) == {
         "SCRUBJAY_PROT": ["SCRUBJAY_PORT", "SCRUBJAY_PROJECT", "SCRUBJAY_HOST"]
     }
@@ -117,7 +117,7 @@ def test_every_setting_is_described() -> None:
         assert field.description
 
 
-def test_067_what_callers_may_choose_of_embeddings_is_the_operators_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_067_the_operator_sets_which_embedding_services_callers_may_choose(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().embedding.caller_rights() == CallerRights(addresses=("loopback",), keys={})
     monkeypatch.setenv("SCRUBJAY_EMBEDDING_CALLER_ADDRESSES", '["gpu.example.com:8000"]')
     monkeypatch.setenv("SCRUBJAY_EMBEDDING_CALLER_KEYS", '{"GPU_KEY": "gpu.example.com"}')
@@ -126,7 +126,7 @@ def test_067_what_callers_may_choose_of_embeddings_is_the_operators_to_set(monke
     )
 
 
-def test_a_language_model_is_off_unless_both_its_address_and_its_name_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_language_model_needs_both_base_url_and_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().llm.choice() is None
     monkeypatch.setenv("SCRUBJAY_LLM_MODEL", "llama3.2")
     with pytest.raises(Misconfigured, match="needs both base_url and model"):
@@ -155,7 +155,7 @@ def test_a_language_model_is_off_unless_both_its_address_and_its_name_are_set(mo
         ("openai", ("openai", None, None, None)),
     ],
 )
-def test_109_code_is_embedded_by_whom_the_owner_names(
+def test_109_the_code_embedding_setting_selects_the_model(
     chosen: str, choice: tuple[str, str | None, int | None, str | None] | None
 ) -> None:
     memories = EmbeddingChoice(
@@ -166,14 +166,14 @@ def test_109_code_is_embedded_by_whom_the_owner_names(
     assert made is None or made.pace == memories.pace
 
 
-def test_109_code_is_embedded_by_the_bundled_model_alone_where_memories_are() -> None:
+def test_109_code_uses_the_bundled_model_if_memories_do() -> None:
     assert CodeSettings(embeddings="memories").embedding_choice(EmbeddingChoice()) is None
-    with pytest.raises(ValidationError, match="not static, memories, or one of local, onnx, openai"):
+    with pytest.raises(ValidationError, match="must be static, memories, or start with one of local, onnx, openai"):
         CodeSettings(embeddings="opnai")
 
 
 @pytest.mark.parametrize("spelt", ["production", "prod", "Production", " PROD "])
-def test_013_production_is_production_however_it_is_spelt(spelt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_013_spellings_of_production_are_normalized(spelt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCRUBJAY_ENVIRONMENT", spelt)
     assert load_settings().environment == "production"
     monkeypatch.setenv("SCRUBJAY_ENVIRONMENT", "produktion")
@@ -181,7 +181,7 @@ def test_013_production_is_production_however_it_is_spelt(spelt: str, monkeypatc
         load_settings()
 
 
-def test_013_mimos_key_is_asked_for_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_013_mimos_key_variable_sets_the_api_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def key() -> str | None:
         chosen = load_settings().api_key
         return None if chosen is None else chosen.get_secret_value()
@@ -210,24 +210,25 @@ def test_013_mimos_key_is_asked_for_too(monkeypatch: pytest.MonkeyPatch, tmp_pat
         (".env", 'SCRUBJAY_SKILLS_COMMANDS=["sh"]\n', "skills.commands"),
         (".env", "SCRUBJAY_LLM_BASE_URL=https://evil.example\n", "llm.base_url"),
         (".env", "SCRUBJAY_HOST=0.0.0.0\n", "host"),
+        (".env", 'SCRUBJAY_CODE_ROOTS=["/"]\n', "code.roots"),
         (".env", "SCRUBJAY_SECRETS=keep\n", "secrets"),
     ],
 )
-def test_17_the_author_of_a_folder_chooses_no_program_no_service_and_no_home(
+def test_17_files_in_the_working_directory_cannot_set_programs_services_or_the_home(
     tmp_path: Path, name: str, text: str, refused: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(Misconfigured, match=f"{name}: {refused} is not taken from a file of the working directory"):
+    with pytest.raises(Misconfigured, match=f"{name}: {refused} cannot be set by a file in the working directory"):
         load_settings(home=None if refused == "home" else tmp_path / "elsewhere")
 
 
-def test_17_what_only_its_owner_chooses_is_all_there_is() -> None:
-    """A setting that is renamed would otherwise be open to everybody."""
-    for section, names in OWNERS_ONLY.items():
+def test_17_every_owner_only_setting_exists() -> None:
+    """Otherwise renaming a setting would silently unprotect it."""
+    for section, names in OWNER_ONLY_SETTINGS.items():
         fields: Any = Settings.model_fields[section].annotation if section else Settings
         assert names <= fields.model_fields.keys()
 
 
-def test_17_in_the_home_its_owner_chooses_everything(tmp_path: Path) -> None:
+def test_17_a_file_in_the_home_can_set_everything(tmp_path: Path) -> None:
     (tmp_path / "scrubjay.toml").write_text('[skills]\nfile = "skills.json"\n')
     assert load_settings(home=tmp_path).skills.file == Path("skills.json")

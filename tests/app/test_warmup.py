@@ -1,4 +1,4 @@
-"""A server is ready before it is asked, and nobody notices but by the time."""
+"""Warm-up loads what the first requests need and has no other effect."""
 
 import gc
 import logging
@@ -18,13 +18,13 @@ from tests.models.service import running_service
 CONTEXT = CallContext(surface="python")
 
 
-async def test_125_what_the_first_question_needs_is_loaded_and_no_memory_counts_as_used(
+async def test_125_warm_up_loads_what_recall_needs_and_counts_no_use(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with running(Settings(home=tmp_path)) as app:
         await app.dispatcher.call("remember", {"content": "ready?"}, CONTEXT)
         memories, used = await app.services.get(MemoryService), list[str]()
-        monkeypatch.setattr(memories.uses, "note", used.extend)
+        monkeypatch.setattr(memories.uses, "count", used.extend)
         await warm(app.services)
         assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
         assert "scrubjay.features.hooks.service" in sys.modules
@@ -33,7 +33,7 @@ async def test_125_what_the_first_question_needs_is_loaded_and_no_memory_counts_
         assert len(used) == 1
 
 
-async def test_125_later_searches_for_garbage_leave_alone_what_was_loaded(tmp_path: Path) -> None:
+async def test_125_garbage_collection_skips_what_warm_up_loaded(tmp_path: Path) -> None:
     gc.unfreeze()
     try:
         async with running(Settings(home=tmp_path)) as app:
@@ -43,7 +43,7 @@ async def test_125_later_searches_for_garbage_leave_alone_what_was_loaded(tmp_pa
         gc.unfreeze()
 
 
-async def test_125_no_service_elsewhere_is_asked_before_anybody_asks(tmp_path: Path) -> None:
+async def test_125_warm_up_makes_no_request_to_an_external_service(tmp_path: Path) -> None:
     with running_service() as service:
         elsewhere = EmbeddingSettings(provider="openai", base_url=service.url, api_key=SecretStr("x"), model="m")
         async with running(Settings(home=tmp_path, embedding=elsewhere)) as app:

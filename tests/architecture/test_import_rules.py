@@ -1,4 +1,4 @@
-"""The import rules of pyproject.toml object to a forbidden import, in every package and in every feature.
+"""The import rules of pyproject.toml report forbidden imports in every package and in every feature.
 
 One copy of the tree gets a module `probe` in each package and feature. The probes hold all forbidden imports, the
 linter runs once, and each import must be in its report.
@@ -23,10 +23,10 @@ PACKAGE = Path(scrubjay.__file__).parent
 PROJECT = PACKAGE.parents[1]
 
 Forbidden = tuple[str, str]
-"""The module that imports and the one that it imports."""
+"""The importing and the imported module."""
 
 # The only packages that may import a library. Every other package and feature gets a probe.
-HOMES: Mapping[str, frozenset[str]] = {
+IMPORTERS: Mapping[str, frozenset[str]] = {
     "apsw": frozenset({"db"}),
     "mcp": frozenset({"app", "compat", "servers", "features.upstream_mcp"}),
     "mcp_types": frozenset({"app", "compat", "servers", "features.upstream_mcp"}),
@@ -46,12 +46,12 @@ HOMES: Mapping[str, frozenset[str]] = {
 
 
 def folders_of(parent: Path) -> list[str]:
-    return sorted(found.name for found in parent.iterdir() if (found / "__init__.py").exists())
+    return sorted(folder.name for folder in parent.iterdir() if (folder / "__init__.py").exists())
 
 
 def contract(name: str) -> dict[str, Any]:
     contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
-    return next(found for found in contracts if found["name"] == name)
+    return next(contract for contract in contracts if contract["name"] == name)
 
 
 def layers_of(name: str) -> list[set[str]]:
@@ -67,13 +67,13 @@ def forbidden_among(layers: list[set[str]], inside: str) -> Iterator[Forbidden]:
 
 
 def forbidden_libraries() -> Iterator[Forbidden]:
-    places = [name for name in folders_of(PACKAGE) if name != "features"]
-    places += [f"features.{name}" for name in folders_of(PACKAGE / "features")]
-    for library, homes in HOMES.items():
-        for place in places:
+    folders = [name for name in folders_of(PACKAGE) if name != "features"]
+    folders += [f"features.{name}" for name in folders_of(PACKAGE / "features")]
+    for library, importers in IMPORTERS.items():
+        for folder in folders:
             # Maintenance of the SQLite file in app is named module by module; the rest of app is forbidden.
-            if place not in homes:
-                yield f"scrubjay.{place}", library
+            if folder not in importers:
+                yield f"scrubjay.{folder}", library
 
 
 def forbidden_imports() -> list[Forbidden]:
@@ -92,7 +92,7 @@ def probe_of(module: str) -> str:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the linter says of a copy of the tree in which every probe imports all that it must not."""
+    """Return the linter's report on a copy of the tree in which every probe imports everything forbidden."""
     copy = tmp_path_factory.mktemp("copy")
     sources = shutil.ignore_patterns("__pycache__", "*.c", "*.h", "*.npy", "*.bin", "*.js", "*.sql")
     shutil.copytree(PACKAGE, copy / "src" / "scrubjay", ignore=sources)
@@ -119,17 +119,17 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_every_forbidden_import_is_reported_in_every_package_and_feature(report: str) -> None:
-    found = set(re.findall(r"([\w.]+) -> ([\w.]+)", report))
+    reported = set(re.findall(r"([\w.]+) -> ([\w.]+)", report))
     missing = {
         (probe_of(importer), probe_of(imported))
         for importer, imported in forbidden_imports()
-        if (probe_of(importer), probe_of(imported)) not in found
+        if (probe_of(importer), probe_of(imported)) not in reported
     }
     assert not missing
 
 
-def test_every_package_and_feature_has_its_place_in_the_order() -> None:
-    """The probes are made from the contracts: a folder that is in none would have no probe."""
+def test_every_package_and_feature_is_in_the_order() -> None:
+    """Probes are made from the contracts, so a folder in no contract would have no probe."""
     packages, features = (
         layers_of("Packages import lower layers only"),
         layers_of("Features import lower features only"),
@@ -139,7 +139,7 @@ def test_every_package_and_feature_has_its_place_in_the_order() -> None:
 
 
 def test_stores_in_sqlite_are_imported_by_app_and_their_own_feature_only() -> None:
-    """Also those named `*_sqlite`, which the linter's wildcards cannot express."""
+    """Includes modules named `*_sqlite`, which the linter's wildcards cannot express."""
     graph = grimp.build_graph("scrubjay", cache_dir=None)
     for module in graph.modules:
         if module.startswith("scrubjay.features.") and re.search(r"(\.|_)sqlite$", module):

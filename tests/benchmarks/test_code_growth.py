@@ -1,4 +1,4 @@
-"""A repository that cannot be indexed is a missed bar, not the end of the run."""
+"""A repository that cannot be indexed is reported as a missed limit and does not end the run."""
 
 import argparse
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks import code_growth
 
 
-def test_a_repository_that_could_not_be_indexed_misses_its_bar(tmp_path: Path) -> None:
+def test_a_repository_that_cannot_be_indexed_misses_its_limit(tmp_path: Path) -> None:
     checkout = tmp_path / "harbour"
     checkout.mkdir()
     (checkout / "lamp.py").write_text("def kindle(oil):\n    return oil\n")
@@ -18,6 +18,6 @@ def test_a_repository_that_could_not_be_indexed_misses_its_bar(tmp_path: Path) -
 
     assert [(row.name, row.ours, row.reached) for row in rows] == [("harbour: cold index, s", None, False)]
     assert notes[:2] == [
-        "scrubjay ended while it was asked to search harbour; its last words are above",
+        "scrubjay exited during search of harbour; see its stderr above",
         "SCRUBJAY_CODE_WORKER_BYTES=none at all",
     ]

@@ -1,4 +1,4 @@
-"""Answers about code are worth what the benchmark's page says."""
+"""Answers about code are scored as the benchmark documents."""
 
 import math
 
@@ -12,7 +12,7 @@ NAME = {"path": "src/a.py", "line": 20}
 
 
 @pytest.mark.parametrize(
-    ("found", "worth"),
+    ("found", "expected"),
     [
         (["a.py", "b.py"], 1.0),
         (["b.py", "b.py", "a.py"], 1.0),
@@ -23,12 +23,12 @@ NAME = {"path": "src/a.py", "line": 20}
     ],
     ids=["all", "a file counts once", "one", "second", "beyond ten", "nothing"],
 )
-def test_files_are_worth_more_the_earlier_they_come(found: list[str], worth: float) -> None:
-    assert score("nl", WORDS, "src", [Hit(path, 1, 1) for path in found]) == pytest.approx(worth)
+def test_files_score_more_the_earlier_they_are_ranked(found: list[str], expected: float) -> None:
+    assert score("nl", WORDS, "src", [Hit(path, 1, 1) for path in found]) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
-    ("found", "worth"),
+    ("found", "expected"),
     [
         ([Hit("src/a.py", 15, 25)], 1.0),
         ([Hit("src/a.py", 22, 30)], 1.0),
@@ -40,5 +40,7 @@ def test_files_are_worth_more_the_earlier_they_come(found: list[str], worth: flo
     ],
     ids=["around it", "two lines below", "three below", "two above", "three above", "second", "nothing"],
 )
-def test_of_a_name_only_the_first_counts_and_must_be_where_it_is_defined(found: list[Hit], worth: float) -> None:
-    assert score("symbols", NAME, "", found) == worth
+def test_only_the_first_hit_for_a_symbol_counts_and_it_must_be_the_definition(
+    found: list[Hit], expected: float
+) -> None:
+    assert score("symbols", NAME, "", found) == expected

@@ -1,4 +1,4 @@
-"""Engines run in processes of their own, on copies of a checkout, and whoever cannot take part is told."""
+"""Engines run in child processes on copies of a checkout, and missing or failing engines are reported."""
 
 import argparse
 import json
@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import code_search, code_trial
+from benchmarks import code_search, engine_process
 from benchmarks.code_engine import Hit
-from benchmarks.code_meter import Meter
-from benchmarks.code_trial import spread
+from benchmarks.engine_process import pick_evenly
 from benchmarks.peers.ripgrep import Ripgrep
+from benchmarks.process_meter import ProcessMeter
 
 SOURCES = {
     "lamp.py": "def kindle_the_lamp(oil):\n    return oil\n",
@@ -32,11 +32,11 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def test_ours_is_measured_and_a_peer_that_is_missing_or_fails_is_told(
+def test_ours_is_measured_and_missing_or_failing_peers_are_reported(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (code_search, code_trial):
-        monkeypatch.setattr(module, "TIMES", 1)
+    for module in (code_search, engine_process):
+        monkeypatch.setattr(module, "REPETITIONS", 1)
     query = {"repo": "harbour", "root": "", "query": "kindle_the_lamp", "path": "lamp.py", "line": 1}
     (tmp_path / "open").mkdir()
     (tmp_path / "open" / "symbols.jsonl").write_text(json.dumps(query) + "\n")
@@ -63,22 +63,22 @@ def test_ours_is_measured_and_a_peer_that_is_missing_or_fails_is_told(
     assert notes[:3] == [
         f"semble is not installed in {tmp_path / 'peers'}: `make bench-code` installs it",
         "symbols harbour: 1.000 of 1",
-        "ripgrep ended while it was asked to search harbour; its last words are above; so it has no averages",
+        "ripgrep exited during search of harbour; see its stderr above; its averages are omitted",
     ]
     assert {path.name: path.read_text() for path in checkout.glob("*.py")} == SOURCES
 
 
-def test_a_peer_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(SystemExit, match="no such peers: grep; there are semble, codegraph, ripgrep"):
+def test_an_unknown_peer_is_refused() -> None:
+    with pytest.raises(SystemExit, match="unknown peers: grep; choose from semble, codegraph, ripgrep"):
         code_search.measure(argparse.Namespace(peers="grep,ripgrep"))
 
 
-async def test_with_ripgrep_the_most_words_win_and_a_definition_comes_before_a_use(tmp_path: Path) -> None:
+async def test_ripgrep_ranks_files_by_matched_words_and_definitions_before_uses(tmp_path: Path) -> None:
     program = tmp_path / "rg"
 
     def prints(*lines: str) -> None:
-        (tmp_path / "told").write_text("\n".join(lines))
-        program.write_text("#!/bin/sh\ncat told\n")
+        (tmp_path / "output").write_text("\n".join(lines))
+        program.write_text("#!/bin/sh\ncat output\n")
         program.chmod(0o755)
 
     ripgrep = Ripgrep(tmp_path, tmp_path, program)
@@ -96,25 +96,25 @@ async def test_with_ripgrep_the_most_words_win_and_a_definition_comes_before_a_u
     assert await ripgrep.symbol("coil") == [Hit("b.py", 3, 3), Hit("a.py", 7, 7)]
 
 
-def test_memory_and_cpu_of_what_a_process_started_are_counted_also_when_it_has_ended() -> None:
+def test_the_meter_counts_memory_and_cpu_of_running_and_ended_descendants() -> None:
     busy = "import time\nwhile time.process_time() < 0.2: pass"
     holding = "import sys\nheld = b'x' * 60_000_000\nsys.stdin.read()"
     parent = (
         f"import subprocess, sys\nfor code in ({busy!r}, {holding!r}): subprocess.run([sys.executable, '-c', code])"
     )
     with subprocess.Popen([sys.executable, "-c", parent], stdin=subprocess.PIPE) as process:
-        meter = Meter(process.pid)
+        meter = ProcessMeter(process.pid)
         until = time.monotonic() + 60
         while meter.largest < 60:
-            assert time.monotonic() < until, "what it started was not seen"
-        meter.look()
+            assert time.monotonic() < until, "the descendant was not measured"
+        meter.sample()
         meter.close()
         assert meter.together > meter.largest
         assert meter.cpu() >= 0.2
 
 
-def test_some_of_many_are_taken_from_beginning_to_end() -> None:
+def test_names_are_picked_at_even_distances() -> None:
     names = [f"{number}.py" for number in range(100)]
-    assert spread(names, 5) == ["10.py", "30.py", "50.py", "70.py", "90.py"]
-    assert spread(names[:2], 5) == names[:2]
-    assert spread([], 5) == []
+    assert pick_evenly(names, 5) == ["10.py", "30.py", "50.py", "70.py", "90.py"]
+    assert pick_evenly(names[:2], 5) == names[:2]
+    assert pick_evenly([], 5) == []

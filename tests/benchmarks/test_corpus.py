@@ -1,4 +1,4 @@
-"""The made-up corpus is the same everywhere and behaves like text."""
+"""The synthetic corpus is reproducible and has the statistics of real text."""
 
 from collections import Counter
 from typing import Any
@@ -31,18 +31,18 @@ def memories() -> list[dict[str, Any]]:
     return CORPUS.memories(1)
 
 
-def test_the_same_rows_come_out_again(memories: list[dict[str, Any]]) -> None:
+def test_the_same_rows_are_generated_again(memories: list[dict[str, Any]]) -> None:
     assert Corpus(VOCABULARY).memories(1) == memories
 
 
-def test_rows_are_numbered_through_and_one_in_a_hundred_is_of_the_rare_category(
+def test_rows_are_numbered_and_one_percent_have_the_rare_category(
     memories: list[dict[str, Any]],
 ) -> None:
     assert [memory["metadata"]["row"] for memory in memories] == list(range(CHUNK, 2 * CHUNK))
     assert Counter(memory["category"] for memory in memories)[RARE_CATEGORY] == CHUNK // 100
 
 
-def test_sentences_have_eight_to_forty_words_and_most_words_are_rare(memories: list[dict[str, Any]]) -> None:
+def test_sentences_have_8_to_40_words_and_most_words_are_rare(memories: list[dict[str, Any]]) -> None:
     texts = [memory["content"].split() for memory in memories]
     assert {len(text) in range(8, 41) for text in texts} == {True}
     occurrences = Counter(word for text in texts for word in set(text))
@@ -50,18 +50,18 @@ def test_sentences_have_eight_to_forty_words_and_most_words_are_rare(memories: l
     assert once > len(occurrences) / 2
 
 
-def test_no_memory_has_a_word_that_begins_like_one_held_back(memories: list[dict[str, Any]]) -> None:
-    held_back = {word[:4] for word in CORPUS.held_back}
+def test_no_memory_has_a_word_with_the_beginning_of_a_withheld_word(memories: list[dict[str, Any]]) -> None:
+    withheld = {word[:4] for word in CORPUS.withheld}
     used = {word[:4] for memory in memories for word in memory["content"].lower().replace("_", " ").split()}
-    assert held_back
-    assert not held_back & used
-    assert "boys" not in {*CORPUS.held_back, *CORPUS.words}
+    assert withheld
+    assert not withheld & used
+    assert "boys" not in {*CORPUS.withheld, *CORPUS.words}
 
 
-def test_questions_are_made_of_words_of_their_row_or_of_none_at_all() -> None:
+def test_questions_use_words_of_their_row_or_only_withheld_words() -> None:
     memories = CORPUS.memories(0)
     for question in CORPUS.questions(CHUNK, 20, memories.__getitem__):
         content = memories[question.target]["content"]
         assert any(word in content for word in question.text.rstrip("?").split() if len(word) > 5)
-    reworded = CORPUS.reworded_questions(CHUNK, 5, memories.__getitem__, lambda word: CORPUS.held_back[len(word)])
-    assert {word for question in reworded for word in question.text.split()} <= set(CORPUS.held_back)
+    reworded = CORPUS.reworded_questions(CHUNK, 5, memories.__getitem__, lambda word: CORPUS.withheld[len(word)])
+    assert {word for question in reworded for word in question.text.split()} <= set(CORPUS.withheld)

@@ -1,4 +1,4 @@
-"""The LoCoMo benchmark reads its data and scores answers as its protocol says."""
+"""The LoCoMo benchmark reads its data and scores answers by its protocol."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.locomo import Conversation, Question, Score, Turn, compare, read_conversations, score
-from benchmarks.report import Row
+from benchmarks.report import ReportRow
 
 SAMPLE: dict[str, Any] = {
     "conversation": {
@@ -30,7 +30,7 @@ SAMPLE: dict[str, Any] = {
 }
 
 
-def test_sessions_are_in_their_order_and_questions_without_evidence_are_left_out(tmp_path: Path) -> None:
+def test_sessions_are_ordered_and_questions_without_evidence_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "sample.json"
     path.write_text(json.dumps([SAMPLE]), "utf-8")
     assert read_conversations(path) == [
@@ -51,12 +51,12 @@ def test_sessions_are_in_their_order_and_questions_without_evidence_are_left_out
     ]
 
 
-def test_missing_data_is_told_with_the_way_to_name_it(tmp_path: Path) -> None:
+def test_the_error_about_missing_data_names_the_variable(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="SCRUBJAY_BENCH"):
         read_conversations(tmp_path / "nothing.json")
 
 
-def test_an_answer_counts_the_more_the_earlier_it_comes() -> None:
+def test_recall_and_ndcg_depend_on_the_rank_of_the_evidence() -> None:
     question = Question("?", frozenset({"a", "b"}), "temporal")
     others = [f"other {number}" for number in range(30)]
     assert score(question, ["a", "b", *others]).found == {"R@5": 1, "R@10": 1, "R@20": 1, "NDCG@10": 1}
@@ -65,11 +65,11 @@ def test_an_answer_counts_the_more_the_earlier_it_comes() -> None:
     assert score(question, []) == Score("temporal", {"R@5": 0, "R@10": 0, "R@20": 0, "NDCG@10": 0})
 
 
-def test_bars_are_for_all_questions_and_categories_stand_below() -> None:
+def test_limits_apply_to_all_questions_and_categories_follow() -> None:
     categories = ("multi-hop", "temporal", "open-domain", "single-hop", "adversarial")
     ours = [Score(category, {"R@10": 1.0}) for category in categories]
     fts5 = [Score(category, {"R@10": 0.5}) for category in categories]
     assert compare(ours, fts5, {"R@10": 0.82}) == [
-        Row("all: R@10", 1.0, {"FTS5": 0.5}, at_least=0.82),
-        *(Row(f"{category} (1): R@10", 1.0, {"FTS5": 0.5}) for category in categories),
+        ReportRow("all: R@10", 1.0, {"FTS5": 0.5}, at_least=0.82),
+        *(ReportRow(f"{category} (1): R@10", 1.0, {"FTS5": 0.5}) for category in categories),
     ]

@@ -1,4 +1,4 @@
-"""Repositories that nobody means well with, through all of the indexing."""
+"""Hostile repositories are indexed safely."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay.code_index.discovery.limits import Limits
-from scrubjay.code_index.facts.packing import unpacked_edges
-from scrubjay.code_index.index.worker_pool import Workers
-from scrubjay.code_index.search.ranker import Toggles
+from scrubjay.code_index.discovery.limits import IndexLimits
+from scrubjay.code_index.facts.packing import unpack_edges
+from scrubjay.code_index.index.worker_pool import WorkerPool
+from scrubjay.code_index.search.ranker import SignalToggles
 from scrubjay.core.errors import InvalidRequest, NotFound, TooLarge
 from tests.code_index.discovery.repository import commit, git, new_repository, write
 from tests.code_index.indexes import Home, opened
@@ -32,7 +32,7 @@ async def test_a_thousand_tiny_files_are_indexed_and_a_repository_with_more_file
     write(root, {f"d{number % 50}/f{number}.txt": f"{number % 700}\n" for number in range(1_000)})
     built = await home.build(root)
     assert (built.record.details["files"], len(await home.store.paths(built.record.id))) == (1_000, 1_000)
-    async with opened(tmp_path / "home", limits=Limits(max_files=999)) as strict:
+    async with opened(tmp_path / "home", limits=IndexLimits(max_files=999)) as strict:
         with pytest.raises(TooLarge, match="more than 999 files"):
             await strict.build(root)
 
@@ -44,7 +44,7 @@ async def test_a_file_of_ninety_megabytes_is_left_out_and_costs_nothing(home: Ho
         large.truncate(90_000_000)
     built = await home.build(root)
     assert await home.store.paths(built.record.id) == ["a.py"]
-    assert [tuple(one) for one in built.snapshot.skipped] == [("large.py", "larger than 1,000,000 bytes")]
+    assert [tuple(entry) for entry in built.snapshot.skipped] == [("large.py", "larger than 1,000,000 bytes")]
 
 
 NESTED = {
@@ -60,18 +60,18 @@ NESTED = {
 }
 
 
-async def test_a_hundred_thousand_brackets_in_every_family_of_languages_are_indexed_or_said_not_to_be(tmp_path: Path):
+async def test_a_hundred_thousand_brackets_are_indexed_or_reported_as_unparsed_in_every_language_family(tmp_path: Path):
     root = tmp_path / "folder"
     write(root, {path: bracket * 100_000 for path, bracket in NESTED.items()})
     write(root, {"endless.scala": b"[" * 100_000, "fine.py": "def fine(): pass\n"})
-    async with opened(tmp_path / "home", Workers(2, file_seconds=0.5)) as home:
+    async with opened(tmp_path / "home", WorkerPool(2, file_seconds=0.5)) as home:
         built = await home.build(root)
         assert await home.store.paths(built.record.id) == sorted([*NESTED, "endless.scala", "fine.py"])
         assert built.record.details["unparsed"]["endless.scala"] == "took too long"
         assert (await home.found(built, "fine"))[0] == "fine.py"
 
 
-async def test_well_formed_files_that_go_on_and_on_are_resolved(home: Home, tmp_path: Path):
+async def test_very_long_inheritance_nesting_and_call_chains_are_resolved(home: Home, tmp_path: Path):
     count = 1_200
     root = tmp_path / "folder"
     write(
@@ -90,7 +90,7 @@ async def test_well_formed_files_that_go_on_and_on_are_resolved(home: Home, tmp_
     assert (built.record.details["files"], built.record.details["unparsed"]) == (6, {})
 
 
-async def test_links_lead_nowhere(home: Home, tmp_path: Path):
+async def test_symbolic_links_are_not_followed(home: Home, tmp_path: Path):
     secret = tmp_path / "outside"
     write(secret, {"stolen.py": "def stolen(): pass\n"})
     root = new_repository(tmp_path / "repository", {"a/real.py": "def real(): pass\n"})
@@ -104,9 +104,7 @@ async def test_links_lead_nowhere(home: Home, tmp_path: Path):
     assert await paths(home, root) == ["a/real.py"]
 
 
-async def test_a_file_that_becomes_a_link_to_the_outside_while_it_is_indexed_is_not_followed(
-    home: Home, tmp_path: Path
-):
+async def test_a_file_replaced_by_a_link_during_indexing_is_not_followed(home: Home, tmp_path: Path):
     root = tmp_path / "folder"
     write(root, {"a.py": "def a(): pass\n", "b.py": "def b(): pass\n"})
     write(tmp_path / "outside", {"a.py": "def a(): pass\n"})
@@ -121,7 +119,7 @@ async def test_a_file_that_becomes_a_link_to_the_outside_while_it_is_indexed_is_
     assert await home.store.paths(built.record.id) == ["b.py"]
 
 
-async def test_contents_and_names_that_are_no_text_are_indexed_and_found(home: Home, tmp_path: Path):
+async def test_contents_and_names_that_are_not_utf8_are_indexed_and_found(home: Home, tmp_path: Path):
     root = new_repository(tmp_path / "repository")
     names = [b"new\nline.py", b"bro\xffken.py", b'quo"te.py', b"tab\t.py", "größe.py".encode(), b"-rf.py", b"a b.py"]
     for number, name in enumerate(names):
@@ -135,14 +133,14 @@ async def test_contents_and_names_that_are_no_text_are_indexed_and_found(home: H
     assert set(await home.found(built, "f3")) <= set(expected)
 
 
-async def test_a_folder_whose_own_name_is_no_text_is_refused(home: Home, tmp_path: Path):
+async def test_a_root_folder_whose_name_is_not_utf8_is_rejected(home: Home, tmp_path: Path):
     root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/fol\xffder"))
     write(root, {"a.py": "def a(): pass\n"})
     with pytest.raises(InvalidRequest, match=r"fol\\udcffder is not UTF-8"):
         await home.build(root)
 
 
-async def test_repositories_with_little_in_them_have_an_index_with_little_in_it(home: Home, tmp_path: Path):
+async def test_empty_and_bare_repositories_and_repositories_without_commits_are_indexed(home: Home, tmp_path: Path):
     folder = tmp_path / "folder"
     folder.mkdir()
     assert await paths(home, folder) == []
@@ -195,22 +193,24 @@ login({{ "{TOKEN}": "{KEY}" }})["{TOKEN}"].{TOKEN}()
 }
 
 
-async def test_secrets_of_files_are_nowhere_in_what_is_kept_and_in_no_answer(home: Home, tmp_path: Path):
+async def test_secrets_of_files_are_neither_stored_nor_returned(home: Home, tmp_path: Path):
     root = tmp_path / "folder"
     write(root, {path: content.format(**SECRETS) for path, content in LEAKING.items()})
     built = await home.build(root)
-    hits = await home.code.search(built.record.id, "private key login", limit=20, toggles=Toggles(), context_lines=20)
-    shown = {hit.file.path: repr(hit.extract) for hit in hits}
+    hits = await home.code.search(
+        built.record.id, "private key login", limit=20, toggles=SignalToggles(), context_lines=20
+    )
+    shown = {hit.file.path: repr(hit.excerpt) for hit in hits}
     files = await home.store.files(built.record.id)
     facts = {path: repr(own) for path, own in (await home.indexer.facts(files)).items()}
     packed = await home.store.edges(built.record.id)
-    edges = {path: repr(unpacked_edges(own)) for path, own in packed.items()}
-    bytes_kept = {str(file): file.read_bytes().decode("latin-1") for file in files_of(tmp_path / "home")}
-    assert (len(facts), "key.txt" in shown, len(bytes_kept) > 1) == (12, True, True)
+    edges = {path: repr(unpack_edges(own)) for path, own in packed.items()}
+    stored_bytes = {str(file): file.read_bytes().decode("latin-1") for file in files_of(tmp_path / "home")}
+    assert (len(facts), "key.txt" in shown, len(stored_bytes) > 1) == (12, True, True)
     leaks = [
         (name, path)
-        for places in (shown, facts, edges, bytes_kept)
-        for path, text in places.items()
+        for texts in (shown, facts, edges, stored_bytes)
+        for path, text in texts.items()
         for name, secret in SECRETS.items()
         if secret in text
     ]

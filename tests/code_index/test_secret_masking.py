@@ -1,7 +1,15 @@
+"""Secrets in source files are masked in place, and the quick scan misses none."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.code_index.secret_masking import May, has_in_arrays, hidden, secrets_in, what_may_be_in
+from scrubjay.code_index.secret_masking import (
+    SecretKinds,
+    has_secret_prefix,
+    mask_secrets,
+    possible_secrets,
+    secrets_in,
+)
 from scrubjay.core.secrets import BEGINNINGS, OTHER_ENDINGS, PASSWORD_ENDINGS, SCHEMES, find_secrets
 from scrubjay.native.library import library
 
@@ -9,46 +17,51 @@ TOKEN = b"ghp_" + b"a1B2c3D4e5F6g7H8i9J0" + b"k1L2m3N4o5P6q7R8"
 LINE = b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
 
 
-def test_secrets_are_overwritten_and_everything_else_stays_where_it_was():
+def test_masking_a_secret_changes_no_other_byte():
     before = b"# gr\xc3\xb6\xc3\x9fer \xff\xfe\r\ntoken = '%s'\n\x00 rest %s\n"
-    assert hidden(before % (TOKEN, TOKEN)) == before % (b"x" * len(TOKEN), b"x" * len(TOKEN))
+    assert mask_secrets(before % (TOKEN, TOKEN)) == before % (b"x" * len(TOKEN), b"x" * len(TOKEN))
 
 
-def test_a_key_of_many_lines_has_as_many_lines_when_it_is_hidden():
+def test_a_masked_key_keeps_its_line_ends():
     key = b"-----BEGIN PRIVATE KEY-----\r\n" + (LINE + b"\r\n") * 50 + b"-----END PRIVATE KEY-----"
     content = b"a\n" + key + b"\nb\n"
-    found = hidden(content)
+    found = mask_secrets(content)
     assert (len(found), found.count(b"\r\n"), found[:2], found[-3:]) == (len(content), 51, b"a\n", b"\nb\n")
     assert {*found[2:-3]} == {*b"x\r\n"}
 
 
-def test_what_has_no_secret_is_the_same():
+def test_content_without_secrets_is_returned_unchanged():
     for content in (b"", b"\xff", b"def f():\n    return password\n", b'token = "{{ token }}"\n'):
-        assert hidden(content) is content
+        assert mask_secrets(content) is content
 
 
-BEGUN = [beginning.encode() for beginning in BEGINNINGS]
+PREFIXES = [beginning.encode() for beginning in BEGINNINGS]
 
 
-def test_every_beginning_is_noticed_wherever_it_stands_when_nothing_is_compiled():
+def test_every_prefix_is_found_at_any_position_without_the_native_library():
     texts = [
-        *(b"", b"x", b"sk", b"abc", b"\xff" * 4, b"plain text with keys and shop", b"\x00" * 3_000_000 + BEGUN[0]),
-        *(before + own + after for own in BEGUN for before in (b"", b"\xff\n") for after in (b"", b"\xff\x00")),
-        *(own[:-1] + b"\n" + own[1:] for own in BEGUN),
+        *(b"", b"x", b"sk", b"abc", b"\xff" * 4, b"plain text with keys and shop", b"\x00" * 3_000_000 + PREFIXES[0]),
+        *(
+            before + prefix + after
+            for prefix in PREFIXES
+            for before in (b"", b"\xff\n")
+            for after in (b"", b"\xff\x00")
+        ),
+        *(prefix[:-1] + b"\n" + prefix[1:] for prefix in PREFIXES),
     ]
-    assert [has_in_arrays(text) for text in texts] == [any(own in text for own in BEGUN) for text in texts]
+    assert [has_secret_prefix(text) for text in texts] == [any(prefix in text for prefix in PREFIXES) for text in texts]
 
 
-def assert_nothing_is_left_out(written: str) -> None:
-    """What a first look takes for impossible is not found by who looks closer."""
+def assert_scan_misses_nothing(written: str) -> None:
+    """Check that the quick scan excludes no secret that the full search finds."""
     content = written.encode("utf-8", "surrogateescape")
     text = content.decode("utf-8", "surrogateescape")
-    may, found = what_may_be_in(content), find_secrets(text)
+    may, found = possible_secrets(content), find_secrets(text)
     assert secrets_in(content) == found, text
-    assert not found or (may and find_secrets(text, has_beginning=May.HAVE_FORM in may) == found), text
+    assert not found or (may and find_secrets(text, has_beginning=SecretKinds.BY_FORM in may) == found), text
 
 
-# Secrets of all kinds: what they are told by, and what may stand around it.
+# Secrets of all kinds, the names that mark them, and what may surround them.
 RANDOM = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0" * 2
 HEX = "0123456789abcdef" * 4
 FORMS = [
@@ -156,33 +169,35 @@ AFTER_A_NAME = st.tuples(
 
 
 @given(st.lists(st.one_of(AFTER_A_NAME, PARTS, st.text(max_size=4)), max_size=6).map("".join))
-def test_what_may_hold_a_secret_is_never_left_out(text: str):
-    assert_nothing_is_left_out(text)
+def test_the_quick_scan_misses_no_secret_in_random_text(text: str):
+    assert_scan_misses_nothing(text)
 
 
-def test_each_name_and_each_form_is_looked_at_closer():
+def test_the_quick_scan_misses_no_form_and_no_name():
     for form in FORMS:
         for around in ("%s", "'%s'", "x%s", "_%s", "1%s1", "é%sé", "(%s)\n", "--%s--"):
-            assert_nothing_is_left_out(around % form)
+            assert_scan_misses_nothing(around % form)
     for name in NAMED:
         for sign in SIGNS:
             for value in VALUES:
-                assert_nothing_is_left_out(f"{name}{sign}{value}")
+                assert_scan_misses_nothing(f"{name}{sign}{value}")
 
 
-def test_a_first_look_is_enough_for_most_code():
+def test_the_quick_scan_excludes_secrets_in_most_code():
     for content in (
         b"def f(key, token):\n    return key[token]\n",
         b"password = forms.CharField()\n",
         b"task-list, risk-free",
     ):
-        assert not what_may_be_in(content) or what_may_be_in(content) is May.HAVE_NAME
-    assert what_may_be_in(b"key = cache.get(token)  # the secret is out") == (May(0) if library() else May.HAVE_NAME)
+        assert not possible_secrets(content) or possible_secrets(content) is SecretKinds.BY_NAME
+    assert possible_secrets(b"key = cache.get(token)  # the secret is out") == (
+        SecretKinds(0) if library() else SecretKinds.BY_NAME
+    )
 
 
-def test_one_letter_beyond_ascii_has_a_small_letter_within_it():
-    def has_plain_small(code: int) -> bool:
-        small = chr(code).lower()
-        return len(small) == 1 and small.isascii()
+def test_the_kelvin_sign_is_the_only_other_character_with_an_ascii_lower_case():
+    def has_ascii_lower_case(code: int) -> bool:
+        lower = chr(code).lower()
+        return len(lower) == 1 and lower.isascii()
 
-    assert [chr(code) for code in range(128, 0x110000) if has_plain_small(code)] == ["\u212a"]
+    assert [chr(code) for code in range(128, 0x110000) if has_ascii_lower_case(code)] == ["\u212a"]

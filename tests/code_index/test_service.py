@@ -1,4 +1,4 @@
-"""Asking an index whose files go on changing."""
+"""Queries of an index whose files change."""
 
 import shutil
 from collections.abc import AsyncGenerator
@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from scrubjay.code_index import service
-from scrubjay.code_index.index.indexer import Indexer, IndexOptions
-from scrubjay.code_index.search.ranker import Toggles
+from scrubjay.code_index.index.indexer import Indexer
+from scrubjay.code_index.index.options import IndexOptions
+from scrubjay.code_index.search.ranker import SignalToggles
 from scrubjay.code_index.service import CodeService
 from scrubjay.core.errors import NotFound, Unavailable
 from scrubjay.core.progress import SilentReporter
@@ -37,50 +38,51 @@ async def built(code: CodeService, root: Path) -> str:
     return (await code.indexer.build(str(root), "HEAD", IndexOptions(), SilentReporter())).record.id
 
 
-async def found(code: CodeService, index_id: str, query: str) -> list[tuple[str, str, bool]]:
-    hits = await code.search(index_id, query, limit=2, toggles=Toggles(), context_lines=0)
-    return [(hit.file.path, hit.extract.text, hit.stale) for hit in hits]
+async def search(code: CodeService, index_id: str, query: str) -> list[tuple[str, str, bool]]:
+    """Return path, text and staleness of the two best results."""
+    hits = await code.search(index_id, query, limit=2, toggles=SignalToggles(), context_lines=0)
+    return [(hit.file.path, hit.excerpt.text, hit.stale) for hit in hits]
 
 
-async def test_what_is_made_while_uses_are_resolved_answers_as_what_is_made_later(
+async def test_a_corpus_prepared_during_the_build_gives_the_same_results_as_one_loaded_later(
     code: CodeService, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "MANY_CHANGES", 1)
+    monkeypatch.setattr(service, "PERSIST_THRESHOLD", 1)
     index_id = await built(code, root)
-    asked: list[object] = []
-    really = code.store.digests
-    monkeypatch.setattr(code.store, "digests", lambda *given: asked.append(given) or really(*given))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
-    made = await found(code, index_id, "total of the cart")
-    assert (asked, made[0][0]) == ([], "cart.py")
-    # Another process finds it kept; one that finds nothing makes it of the index.
-    assert await found(CodeService(code.store, code.indexer), index_id, "total of the cart") == made
-    assert asked == []
+    reads: list[object] = []
+    read_digests = code.store.digests
+    monkeypatch.setattr(code.store, "digests", lambda *args: reads.append(args) or read_digests(*args))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    results = await search(code, index_id, "total of the cart")
+    assert (reads, results[0][0]) == ([], "cart.py")
+    # Another process loads the stored corpus; without it, the corpus is rebuilt from the digests.
+    assert await search(CodeService(code.store, code.indexer), index_id, "total of the cart") == results
+    assert reads == []
     shutil.rmtree(code.indexer.folder / index_id)
-    assert await found(CodeService(code.store, code.indexer), index_id, "total of the cart") == made
-    assert asked != []
+    assert await search(CodeService(code.store, code.indexer), index_id, "total of the cart") == results
+    assert reads != []
 
 
-async def test_what_was_made_for_a_build_that_failed_is_not_taken_for_that_of_another(
+async def test_a_corpus_prepared_for_a_failed_build_is_not_used_for_another_build(
     code: CodeService, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "MANY_CHANGES", 1)
+    monkeypatch.setattr(service, "PERSIST_THRESHOLD", 1)
     with monkeypatch.context() as broken:
 
-        async def write(*given: object, **named: object) -> bool:
+        async def write(*args: object, **kwargs: object) -> bool:
             raise Unavailable("no disk", hint="add one")
 
         broken.setattr(code.store, "write", write)
         with pytest.raises(Unavailable):
             await built(code, root)
     (root / "cart.py").write_text(CART.replace("prices", "amounts"), "utf-8")
-    # It may as well be another process that builds it.
+    # The next build is by another process.
     index_id = await built(CodeService(code.store, Indexer(code.store, code.indexer.folder)), root)
-    (text,) = [text for path, text, _ in await found(code, index_id, "total of the cart") if path == "cart.py"]
+    (text,) = [text for path, text, _ in await search(code, index_id, "total of the cart") if path == "cart.py"]
     assert "amounts" in text
-    assert [path for path, _, _ in await found(code, index_id, "amounts")] == ["cart.py"]
+    assert [path for path, _, _ in await search(code, index_id, "amounts")] == ["cart.py"]
 
 
-async def test_an_index_that_is_loaded_in_parts_answers_alike(
+async def test_an_index_loaded_in_batches_gives_the_same_results(
     code: CodeService, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(20):
@@ -88,49 +90,51 @@ async def test_an_index_that_is_loaded_in_parts_answers_alike(
             f"def load_cart_{number}():\n    return load_cart_{number + 1}()\n", "utf-8"
         )
     index_id = await built(code, root)
-    expected = await code.search(index_id, "load cart", limit=30, toggles=Toggles(), context_lines=0)
-    shutil.rmtree(code.indexer.folder / index_id)  # what other processes would load
-    monkeypatch.setattr(service, "AT_ONCE", 2)
+    expected = await code.search(index_id, "load cart", limit=30, toggles=SignalToggles(), context_lines=0)
+    shutil.rmtree(code.indexer.folder / index_id)  # the stored corpus
+    monkeypatch.setattr(service, "DIGEST_BATCH", 2)
     other = CodeService(code.store, code.indexer)
-    assert await other.search(index_id, "load cart", limit=30, toggles=Toggles(), context_lines=0) == expected
+    assert await other.search(index_id, "load cart", limit=30, toggles=SignalToggles(), context_lines=0) == expected
     assert len(expected) >= 20
 
 
-async def test_a_file_is_found_by_the_names_of_what_uses_it_now(
+async def test_a_file_is_found_by_the_names_of_its_current_callers(
     code: CodeService, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def users_say(asking: CodeService, query: str) -> dict[str, float]:
-        loaded = await asking.load(index_id)
+    async def caller_scores(service: CodeService, query: str) -> dict[str, float]:
+        loaded = await service.load(index_id)
         hits = loaded.ranker.rank(query, 9)
-        return {loaded.corpus.files[one.file].path: round(one.signals["users"], 3) for one in hits}
+        return {loaded.corpus.files[hit.file].path: round(hit.signals["callers"], 3) for hit in hits}
 
-    monkeypatch.setattr(service, "MANY_CHANGES", 1)
+    monkeypatch.setattr(service, "PERSIST_THRESHOLD", 1)
     (root / "page.py").write_text("from user import load_user\n\n\ndef greet_visitor():\n    load_user()\n", "utf-8")
     index_id = await built(code, root)
-    for asking in (code, CodeService(code.store, code.indexer)):  # another process finds it kept
-        assert await users_say(asking, "greet a visitor") == {"page.py": 0.0, "user.py": 0.2}
+    for each in (code, CodeService(code.store, code.indexer)):  # another process loads it from the store
+        assert await caller_scores(each, "greet a visitor") == {"page.py": 0.0, "user.py": 0.2}
     (root / "page.py").write_text("from cart import Cart\n\n\ndef greet_visitor():\n    Cart().total()\n", "utf-8")
     await built(code, root)
-    for asking in (code, CodeService(code.store, code.indexer)):
-        assert await users_say(asking, "greet a visitor") == {"page.py": 0.0, "cart.py": 0.2}
+    for each in (code, CodeService(code.store, code.indexer)):
+        assert await caller_scores(each, "greet a visitor") == {"page.py": 0.0, "cart.py": 0.2}
     before = await code.importance(await code.load(index_id))
     again = CodeService(code.store, code.indexer)
     after = await again.importance(await again.load(index_id))
     assert after.files[-1] == pytest.approx(before.files[-1])
 
 
-async def test_116_a_file_that_changed_is_found_where_it_was_but_not_shown(code: CodeService, root: Path) -> None:
+async def test_116_a_file_changed_since_indexing_is_found_as_stale_and_without_text(
+    code: CodeService, root: Path
+) -> None:
     index_id = await built(code, root)
-    assert (await found(code, index_id, "Cart"))[0] == ("cart.py", CART.rstrip("\n"), False)
+    assert (await search(code, index_id, "Cart"))[0] == ("cart.py", CART.rstrip("\n"), False)
     (root / "cart.py").write_text("class Basket:\n    pass\n", "utf-8")
-    assert (await found(code, index_id, "Cart"))[0] == ("cart.py", "", True)
+    assert (await search(code, index_id, "Cart"))[0] == ("cart.py", "", True)
     assert await built(code, root) == index_id
-    assert (await found(code, index_id, "Basket"))[0][0] == "cart.py"
+    assert (await search(code, index_id, "Basket"))[0][0] == "cart.py"
     loaded = await code.load(index_id)
     assert loaded.names.find("Cart") == []
 
 
-async def test_110_another_process_finds_what_was_indexed_and_what_changed_since(
+async def test_110_another_process_finds_indexed_files_and_later_changes(
     code: CodeService, root: Path, tmp_path: Path
 ) -> None:
     index_id = await built(code, root)
@@ -142,18 +146,18 @@ async def test_110_another_process_finds_what_was_indexed_and_what_changed_since
     other = CodeService(store, Indexer(store, tmp_path / "home" / "code"))
     loaded = await other.load(index_id)
     assert sorted(loaded.corpus.row_of) == ["cart.py", "new.py"]
-    assert (await found(other, index_id, "checkout"))[0][0] == "new.py"
-    assert await found(other, index_id, "load_user") == await found(code, index_id, "load_user")
+    assert (await search(other, index_id, "checkout"))[0][0] == "new.py"
+    assert await search(other, index_id, "load_user") == await search(code, index_id, "load_user")
     await store.close()
 
 
-async def test_104_a_small_index_is_brought_up_to_date_and_one_that_is_gone_is_removed(
+async def test_104_a_small_index_is_refreshed_and_the_index_of_a_removed_folder_is_deleted(
     code: CodeService, root: Path
 ) -> None:
     index_id = await built(code, root)
     (root / "cart.py").write_text(CART.replace("Cart", "Basket"), "utf-8")
-    assert await code.freshen(str(root), IndexOptions(), few=0) == 1
-    assert await code.freshen(str(root), IndexOptions(), few=1) == 0
+    assert await code.refresh(str(root), IndexOptions(), few=0) == 1
+    assert await code.refresh(str(root), IndexOptions(), few=1) == 0
     assert (await code.load(index_id)).names.find("Basket") != []
     shutil.rmtree(root)
     assert await code.clean_up() == 1

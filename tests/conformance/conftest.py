@@ -1,4 +1,4 @@
-"""The official programs of MCP, which run on a node of their own."""
+"""Run the official MCP programs on their own Node.js."""
 
 import subprocess
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ Node = Callable[[Sequence[str], Path], subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="session")
 def node() -> Node:
-    """Runs a script of the installed packages."""
+    """Return a function that runs a script of the installed packages."""
     install()
 
     def run(arguments: Sequence[str], home: Path) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""A server for the conformance suite, built with our own gateway; prints its port. Run with `python -m`."""
+"""A server for the conformance suite, built with our own MCP server; prints its port. Run with `python -m`."""
 
 import socket
 import sys
@@ -15,14 +15,14 @@ from scrubjay.servers.mcp.server import ToolServer, build_server
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.listing import Listing
 from scrubjay.tooling.registry import Registry, Toolset
-from scrubjay.tooling.served_tools import Offering
+from scrubjay.tooling.served_tools import ServedTools
 from scrubjay.tooling.services import Services
-from tests.conformance.beyond import extend
-from tests.conformance.declared import DECLARED
+from tests.conformance.declared_tools import DECLARED
+from tests.conformance.raw_handlers import add_raw_handlers
 
 
-class KeptEvents(EventStore):
-    """All events of all streams, so that a client whose stream was cut can go on."""
+class RecordedEvents(EventStore):
+    """Stores all events of all streams, so that a client can resume an interrupted stream."""
 
     def __init__(self) -> None:
         self._events: list[tuple[StreamId, JSONRPCMessage | None]] = []
@@ -48,7 +48,7 @@ def fixture_server() -> ToolServer:
         return server
 
     services.provide(ToolServer, this_server)
-    offering = Offering(Dispatcher(registry, services), Listing(registry, Toolset("all")))
+    offering = ServedTools(Dispatcher(registry, services), Listing(registry, Toolset("all")))
     server = build_server(
         lambda: offering,
         version="1.0.0",
@@ -56,7 +56,7 @@ def fixture_server() -> ToolServer:
         patience=1,
         surface="mcp-http",
     )
-    extend(server)
+    add_raw_handlers(server)
     return server
 
 
@@ -68,7 +68,7 @@ async def main() -> None:
         allowed_origins=[f"http://{host}" for host in hosts],
         max_body_bytes=4 * 1024 * 1024,
     )
-    mcp.event_store = KeptEvents()
+    mcp.event_store = RecordedEvents()
     mcp.retry_interval = 100
     listener = socket.create_server(("127.0.0.1", 0))
     app = Starlette(routes=[Route("/mcp", endpoint=mcp.asgi_app)])

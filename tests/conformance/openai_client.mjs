@@ -1,9 +1,9 @@
-// Asks a server through OpenAI's own client for JavaScript, and prints what came of each question.
+// Run requests through OpenAI's own JavaScript client and print the outcome of each.
 import OpenAI from "openai";
 
 const [baseURL, apiKey, model] = process.argv.slice(2);
 const client = new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, maxRetries: 0, timeout: 30000 });
-const said = (content) => [{ role: "user", content }];
+const userMessage = (content) => [{ role: "user", content }];
 const tools = [{ type: "function", function: { name: "weather", parameters: { type: "object" } } }];
 const failure = async (work) => {
   try {
@@ -14,52 +14,52 @@ const failure = async (work) => {
   }
 };
 
-const told = {};
+const observed = {};
 
-const chat = await client.chat.completions.create({ model, messages: said("hello") });
-told.chat = { text: chat.choices[0].message.content, usage: chat.usage.total_tokens, scrubjay: chat.scrubjay };
+const chat = await client.chat.completions.create({ model, messages: userMessage("hello") });
+observed.chat = { text: chat.choices[0].message.content, usage: chat.usage.total_tokens, scrubjay: chat.scrubjay };
 
-told.stream = { text: "", usage: null };
+observed.stream = { text: "", usage: null };
 for await (const chunk of await client.chat.completions.create({
-  model, messages: said("good day"), stream: true, stream_options: { include_usage: true },
+  model, messages: userMessage("good day"), stream: true, stream_options: { include_usage: true },
 })) {
-  told.stream.text += chunk.choices[0]?.delta?.content ?? "";
-  told.stream.usage = chunk.usage?.total_tokens ?? told.stream.usage;
+  observed.stream.text += chunk.choices[0]?.delta?.content ?? "";
+  observed.stream.usage = chunk.usage?.total_tokens ?? observed.stream.usage;
 }
 
-const messages = said("How is the weather?");
-const asked = (await client.chat.completions.create({ model, messages, tools })).choices[0].message;
-messages.push(asked, { role: "tool", tool_call_id: asked.tool_calls[0].id, content: "raining" });
+const messages = userMessage("How is the weather?");
+const first = (await client.chat.completions.create({ model, messages, tools })).choices[0].message;
+messages.push(first, { role: "tool", tool_call_id: first.tool_calls[0].id, content: "raining" });
 const answered = await client.chat.completions.create({ model, messages, tools });
-told.tools = { called: asked.tool_calls[0].function.name, text: answered.choices[0].message.content };
+observed.tools = { called: first.tool_calls[0].function.name, text: answered.choices[0].message.content };
 
 const [packed, plain] = await Promise.all(
   [undefined, "float"].map((encoding_format) =>
     client.embeddings.create({ model: "static-v1", input: ["a cat", "a dog"], encoding_format })),
 );
-told.embeddings = packed.data.map((entry, place) => [
+observed.embeddings = packed.data.map((entry, place) => [
   entry.embedding.length,
   Math.max(...entry.embedding.map((number, index) => Math.abs(number - plain.data[place].embedding[index]))),
 ]);
 
 const response = await client.responses.create({ model, input: "hi there" });
-told.response = response.output_text;
-told.events = [];
+observed.response = response.output_text;
+observed.events = [];
 for await (const event of await client.responses.create({ model, input: "hi there", stream: true })) {
-  if (told.events.at(-1) !== event.type) told.events.push(event.type);
+  if (observed.events.at(-1) !== event.type) observed.events.push(event.type);
 }
 
-told.models = (await client.models.list()).data.map((entry) => entry.id);
-told.unknown = await failure(() => client.chat.completions.create({ model: "gpt-99", messages: said("x") }));
-told.refused = await failure(() => client.chat.completions.create({ model, messages: said("fail 400") }));
-told.slow = await failure(() => client.chat.completions.create({ model, messages: said("silence") }));
-const stranger = new OpenAI({ baseURL: `${baseURL}/v1`, apiKey: "a-wrong-key-a-wrong-key", maxRetries: 0 });
-told.stranger = await failure(() => stranger.models.list());
+observed.models = (await client.models.list()).data.map((entry) => entry.id);
+observed.unknown = await failure(() => client.chat.completions.create({ model: "gpt-99", messages: userMessage("x") }));
+observed.refused = await failure(() => client.chat.completions.create({ model, messages: userMessage("fail 400") }));
+observed.slow = await failure(() => client.chat.completions.create({ model, messages: userMessage("silence") }));
+const wrongKey = new OpenAI({ baseURL: `${baseURL}/v1`, apiKey: "a-wrong-key-a-wrong-key", maxRetries: 0 });
+observed.wrongKey = await failure(() => wrongKey.models.list());
 
-const endless = await client.chat.completions.create({ model, messages: said("endless"), stream: true });
+const endless = await client.chat.completions.create({ model, messages: userMessage("endless"), stream: true });
 for await (const chunk of endless) {
-  told.cancelled = chunk.id;
+  observed.cancelled = chunk.id;
   break; // leaving the loop ends the request
 }
 
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(observed));

@@ -1,4 +1,4 @@
-"""The official programs of MCP and the node that they run on: `make test` installs them beside all else."""
+"""Install the official MCP programs and the Node.js that they run on; `make test` does this in parallel."""
 
 import fcntl
 import subprocess
@@ -9,7 +9,7 @@ MODULES = HERE / "node_modules"
 
 
 def install() -> None:
-    """Install them unless they are those of the lock file."""
+    """Install the packages unless those of the lock file are installed."""
     installed = MODULES / ".installed-lock.json"
     lock = (HERE / "package-lock.json").read_text()
     with (HERE / "package-lock.json").open() as guard:

@@ -1,4 +1,4 @@
-"""The official conformance suite, against a server built with our own gateway."""
+"""The official MCP conformance suite, against a server built with our own MCP server."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from tests.conformance.packages import HERE, MODULES
 
 SUITE = MODULES / "@modelcontextprotocol/conformance"
 EXPECTED = HERE / "expected_failures.yaml"
-# The suite itself says that it cannot test this one yet.
+# The suite itself reports this scenario as untestable.
 UNTESTED = {"tasks-status-notifications"}
 
 
@@ -41,15 +41,15 @@ def test_every_requirement_is_met(node: Node, url: str, revision: str, tmp_path:
         unmet.setdefault(scenario, set()).update({status} - {"SUCCESS", "INFO"})
     assert set(unmet) == server_scenarios(revision)
     failing = {scenario for scenario, statuses in unmet.items() if statuses}
-    assert failing - UNTESTED == named_in(EXPECTED) & set(unmet)
+    assert failing - UNTESTED == scenarios_in(EXPECTED) & set(unmet)
 
 
 def test_only_the_tasks_extension_may_fail() -> None:
-    assert all(name.startswith("tasks-") for name in named_in(EXPECTED))
+    assert all(name.startswith("tasks-") for name in scenarios_in(EXPECTED))
 
 
 def outcomes(results: Path) -> Iterator[tuple[str, str]]:
-    """Each check's scenario and status."""
+    """Yield the scenario and status of each check."""
     for checks in results.glob("server-*/checks.json"):
         scenario = re.fullmatch(r"server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z", checks.parent.name)
         assert scenario
@@ -58,7 +58,7 @@ def outcomes(results: Path) -> Iterator[tuple[str, str]]:
 
 
 def server_scenarios(revision: str) -> set[str]:
-    """All that the suite runs against a server of this revision, scored or not."""
+    """Return all scenarios that the suite runs for this revision, scored or not."""
     requirements = (SUITE / f"requirements/{revision}.yaml").read_text()
     scored = re.search(r"^server:\n((?:  - .+\n)+)", requirements, re.MULTILINE)
     assert scored
@@ -66,5 +66,5 @@ def server_scenarios(revision: str) -> set[str]:
     return {*re.findall(r"  - (\S+)", scored[1]), *others}
 
 
-def named_in(listing: Path) -> set[str]:
+def scenarios_in(listing: Path) -> set[str]:
     return set(re.findall(r"^  - (\S+)$", listing.read_text(), re.MULTILINE))

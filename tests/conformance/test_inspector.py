@@ -1,4 +1,4 @@
-"""The official inspector, against the real program over stdio."""
+"""The official MCP inspector, against the real program over stdio."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The official TypeScript clients, which hold every result to the tool's output schema."""
+"""The official TypeScript clients, which validate every result against the tool's output schema."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from tests.servers.mcp.conftest import TOYS
 
 
 @pytest.mark.parametrize("era", ["handshake", "modern"])
-def test_they_accept_results_and_failures(node: Node, era: str, tmp_path: Path) -> None:
+def test_the_clients_accept_results_and_failures(node: Node, era: str, tmp_path: Path) -> None:
     calls: list[dict[str, Any]] = [
         {"name": "echo", "arguments": {"text": "hello"}},
         {"name": "dig", "arguments": {"to": 2}},

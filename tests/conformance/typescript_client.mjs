@@ -1,4 +1,4 @@
-// Calls tools with an official TypeScript client and prints what it got: ERA CALLS-AS-JSON COMMAND...
+// Call tools with an official TypeScript client and print the results: ERA CALLS-AS-JSON COMMAND...
 import { argv, stdout } from "node:process";
 
 const [era, calls, command, ...args] = argv.slice(2);
@@ -8,15 +8,15 @@ const { StdioClientTransport } = await import(era === "handshake" ? `${home}/std
 
 const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
 await client.connect(new StdioClientTransport({ command, args }));
-await client.listTools(); // from here on the client holds results to the output schemas
-const told = [];
+await client.listTools(); // from here on the client validates results against the output schemas
+const results = [];
 for (const call of JSON.parse(calls)) {
   try {
     const { content, structuredContent, isError } = await client.callTool(call);
-    told.push({ text: content[0].text, data: structuredContent ?? null, failed: isError ?? false });
+    results.push({ text: content[0].text, data: structuredContent ?? null, failed: isError ?? false });
   } catch (error) {
-    told.push({ thrown: error.code });
+    results.push({ thrown: error.code });
   }
 }
-stdout.write(JSON.stringify(told));
+stdout.write(JSON.stringify(results));
 await client.close();

@@ -1,4 +1,4 @@
-"""The backends that the store contract runs on; a new one is added here and nowhere else."""
+"""The backends that the store contract runs on. Add a new one here."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.contracts.samples import ManualClock
 
 
 class Backend(Protocol):
-    """Opens one and the same store any number of times, as different processes would."""
+    """Opens the same store any number of times, as different processes would."""
 
     async def open(self, *, clock: Clock = system_clock, lease_seconds: float = 30.0) -> Store: ...
 
@@ -53,11 +53,11 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def store(backend: Backend, clock: ManualClock) -> Store:
-    """One opened store whose time is the clock's."""
+    """An open store that uses the test's clock."""
     return await backend.open(clock=clock, lease_seconds=30.0)
 
 
 @pytest.fixture
 async def other(backend: Backend, clock: ManualClock, store: Store) -> Store:
-    """The same store as another process has it open."""
+    """The same store as opened by another process."""
     return await backend.open(clock=clock, lease_seconds=30.0)

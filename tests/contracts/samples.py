@@ -1,4 +1,4 @@
-"""Values for the store contract, made in one line."""
+"""Sample values for the store contract."""
 
 import math
 import struct
@@ -10,18 +10,21 @@ from typing import Any
 from scrubjay.app.store import Store
 from scrubjay.core.ids import new_id
 from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.memory.candidates import CandidatePool, CandidateQuery
 from scrubjay.features.memory.links import CodeLink, CodeState, LinkOrigin
-from scrubjay.features.memory.models import CandidatePool, CandidateQuery, Derived, Memory, MemoryFilter, MemoryWrite
+from scrubjay.features.memory.models import Memory, MemoryFilter
+from scrubjay.features.memory.store import SearchView
+from scrubjay.features.memory.writes import MemoryWrite, SearchData
 from scrubjay.search_index.neighbourhood import REACH
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123457, tzinfo=UTC)
 MODEL = "static-test"
 EVERYTHING = MemoryFilter()
-NOBODY_IN_PARTICULAR = Visibility()
+GLOBAL_ONLY = Visibility()
 
 
 class ManualClock:
-    """A clock that stands still until it is moved."""
+    """A clock that only moves when the test moves it."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -34,12 +37,12 @@ class ManualClock:
 
 
 def vector(*values: float) -> bytes:
-    """A vector of as many dimensions as there are values."""
+    """Return a vector with these values."""
     return struct.pack(f"<{len(values)}e", *values)
 
 
 def link(name: str, *, text: str = "", origin: LinkOrigin = LinkOrigin.NAMED, root: str = "/apollo") -> CodeLink:
-    """A link to `path::symbol`; to what could not be looked up, when it has no text."""
+    """Return a link to `path::symbol`; unresolved if it has no text."""
     path, _, symbol = name.partition("::")
     code = CodeState(
         path=path, symbol=symbol, blob="b" * 40, digest="d" * 64, commit="c" * 40, first_line=3, last_line=9, text=text
@@ -57,7 +60,7 @@ def write(
     given: frozenset[str] = frozenset(),
     **fields: Any,
 ) -> MemoryWrite:
-    """A write of a global memory, unless the fields say otherwise; its terms are its words."""
+    """Return a write of a global memory whose terms are its words; fields override the defaults."""
     defaults: dict[str, Any] = {
         "id": new_id("mem"),
         "scope": Scope.GLOBAL,
@@ -67,10 +70,10 @@ def write(
         "updated_at": NOW,
     }
     memory = Memory(content=content, **(defaults | fields))
-    found = tuple(content.lower().split()) if terms is None else terms
+    words = tuple(content.lower().split()) if terms is None else terms
     return MemoryWrite(
         memory=memory,
-        derived=Derived(passages=(found,), traits=traits, vector=vector, model=model),
+        derived=SearchData(passages=(words,), traits=traits, vector=vector, model=model),
         given=given | {"content"},
     )
 
@@ -79,7 +82,7 @@ def query(
     *terms: str,
     vector: bytes = b"",
     model: str = MODEL,
-    visibility: Visibility = NOBODY_IN_PARTICULAR,
+    visibility: Visibility = GLOBAL_ONLY,
     filter: MemoryFilter = EVERYTHING,
     limit: int = 10,
     moments: tuple[tuple[datetime, datetime], ...] = (),
@@ -88,18 +91,18 @@ def query(
     return CandidateQuery(
         visibility=visibility,
         filter=filter,
-        terms=lambda speakers: terms,
+        choose_terms=lambda speakers: terms,
         vector=vector,
         model=model,
         limit=limit,
-        moments=moments,
+        time_spans=moments,
         with_uses=with_uses,
         now=NOW,
     )
 
 
 @dataclass(frozen=True)
-class Found:
+class CandidateMemory:
     """A candidate with the memory behind its handle."""
 
     memory: Memory
@@ -109,37 +112,29 @@ class Found:
 
 @dataclass(frozen=True)
 class FoundPool:
-    candidates: tuple[Found, ...]
+    candidates: tuple[CandidateMemory, ...]
     texts: int
     frequencies: Mapping[str, int]
 
 
-async def search(store: Store, asked: CandidateQuery) -> FoundPool:
-    """What a store finds, with every candidate chosen: those that match first, then the nearest in meaning."""
-    offered: list[CandidatePool] = []
+async def search(store: Store, query: CandidateQuery) -> FoundPool:
+    """Return all candidates of a query: keyword matches first, then the nearest vectors."""
 
-    def choose_all(pool: CandidatePool) -> list[int]:
-        offered.append(pool)
-        return pool.handles.tolist()
+    def read_all(view: SearchView) -> tuple[CandidatePool, Mapping[int, Memory]]:
+        pool = view.candidates()
+        return pool, view.read(pool.handles.tolist())
 
-    whole = await store.memories.search(asked, choose_all)
-    (pool,) = offered
-    bm25 = pool.text_bm25[pool.around[:, REACH]].tolist()
+    pool, memories = await store.memories.in_snapshot(query, read_all)
+    bm25 = pool.text_bm25[pool.neighbours[:, REACH]].tolist()
     cosines = [None if math.isnan(cosine) else cosine for cosine in pool.cosines.tolist()]
     scored = zip(pool.handles.tolist(), bm25, cosines, strict=True)
-    found = [Found(whole[handle], words, meaning) for handle, words, meaning in scored]
-    found.sort(key=lambda one: (-one.bm25, -math.inf if one.cosine is None else -one.cosine))
-    return FoundPool(tuple(found), pool.texts, dict(zip(asked.terms([]), pool.frequencies, strict=True)))
+    candidates = [CandidateMemory(memories[handle], words, meaning) for handle, words, meaning in scored]
+    candidates.sort(key=lambda one: (-one.bm25, -math.inf if one.cosine is None else -one.cosine))
+    return FoundPool(
+        tuple(candidates), pool.text_count, dict(zip(query.choose_terms([]), pool.frequencies, strict=True))
+    )
 
 
-async def offered(store: Store, asked: CandidateQuery) -> CandidatePool:
-    """The pool as the store gives it."""
-    pools: list[CandidatePool] = []
-
-    def choose_none(pool: CandidatePool) -> list[int]:
-        pools.append(pool)
-        return []
-
-    assert await store.memories.search(asked, choose_none) == {}
-    (pool,) = pools
-    return pool
+async def candidate_pool(store: Store, query: CandidateQuery) -> CandidatePool:
+    """Return the candidate pool of the store."""
+    return await store.memories.in_snapshot(query, lambda view: view.candidates())

@@ -1,4 +1,4 @@
-"""What every backend keeps of episodes. Numbers are rows of the feature table."""
+"""Store contract: episodes. Numbers are rows of the feature table."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,26 +10,26 @@ import pytest
 
 from scrubjay.app.store import Store
 from scrubjay.core.errors import Conflict, NotFound, QuotaExceeded, TooLarge
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.episodes.models import (
     Checkpoint,
     Complexity,
     Episode,
     EpisodeChange,
-    Failure,
+    EpisodeStep,
+    FailureOutcome,
     Learned,
     OutcomeType,
-    PartialSuccess,
+    PartialSuccessOutcome,
     ResultType,
-    Step,
     StepResult,
     TaskContext,
     TaskType,
 )
 from scrubjay.features.episodes.store import EpisodeFilter, EpisodeQuery, EpisodeText
-from scrubjay.features.memory.models import CandidatePool
-from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, NOW, vector
+from scrubjay.features.memory.candidates import CandidatePool
+from tests.contracts.samples import GLOBAL_ONLY, MODEL, NOW, vector
 from tests.features.episodes.samples import completed, episode, identifier, step, steps
 
 MOST = 100_000
@@ -46,56 +46,58 @@ async def put_step(
     outcome: str = "+",
     *,
     of: int = 1,
-    to: Visibility = NOBODY_IN_PARTICULAR,
-    most_steps: int = 1_000,
-    most_bytes: int = MOST,
+    to: Visibility = GLOBAL_ONLY,
+    max_steps: int = 1_000,
+    max_bytes: int = MOST,
     **fields: Any,
 ) -> bool | None:
     one = step(number, outcome, **fields)
-    return await store.episodes.add_step(to, identifier(of), one, most_steps=most_steps, most_bytes=most_bytes)
+    return await store.episodes.add_step(to, identifier(of), one, max_steps=max_steps, max_bytes=max_bytes)
 
 
-async def kept(store: Store, number: int = 1, to: Visibility = NOBODY_IN_PARTICULAR) -> Episode:
-    found = await store.episodes.get(to, identifier(number))
-    assert found is not None
-    return found
+async def get_episode(store: Store, number: int = 1, to: Visibility = GLOBAL_ONLY) -> Episode:
+    stored = await store.episodes.get(to, identifier(number))
+    assert stored is not None
+    return stored
 
 
 async def put_complete(store: Store, one: Episode, *words: str, own: bytes = b"", **fields: Any) -> Episode:
     await store.episodes.add(one)
-    done = await store.episodes.complete(completed(one, **fields), Learned(), text(*words, own=own), most_bytes=MOST)
-    assert done is not None
-    return done
+    stored = await store.episodes.complete(completed(one, **fields), Learned(), text(*words, own=own), max_bytes=MOST)
+    assert stored is not None
+    return stored
 
 
-async def found(
+async def search_episodes(
     store: Store,
     *terms: str,
     own: bytes = b"",
     model: str = MODEL,
-    to: Visibility = NOBODY_IN_PARTICULAR,
+    to: Visibility = GLOBAL_ONLY,
     limit: int = 10,
     **only: Any,
 ) -> dict[str, tuple[float, float]]:
-    """What is offered: its words' score and its similarity, by id."""
-    seen: list[CandidatePool] = []
+    """Return the keyword score and similarity of each candidate by id."""
+    pools: list[CandidatePool] = []
 
     def choose(pool: CandidatePool) -> Sequence[int]:
-        seen.append(pool)
+        pools.append(pool)
         return pool.handles.tolist()
 
     query = EpisodeQuery(visibility=to, only=EpisodeFilter(**only), terms=terms, vector=own, model=model, limit=limit)
     episodes = await store.episodes.search(query, choose)
     return {
-        one.episode_id: (round(float(seen[0].text_bm25[place]), 3), round(float(seen[0].cosines[place]), 3))
+        one.episode_id: (round(float(pools[0].text_bm25[place]), 3), round(float(pools[0].cosines[place]), 3))
         for place, one in enumerate(episodes.values())
     }
 
 
-async def test_070_071_an_episode_is_kept_whole_and_other_processes_see_it(store: Store, other: Store) -> None:
+async def test_070_071_an_episode_is_stored_completely_and_visible_to_other_processes(
+    store: Store, other: Store
+) -> None:
     project = await store.projects.ensure("/proj/apollo", None)
     there = Visibility(project.id)
-    whole = episode(
+    complete = episode(
         project_id=project.id,
         client="ada",
         task_type=TaskType.TESTING,
@@ -104,9 +106,9 @@ async def test_070_071_an_episode_is_kept_whole_and_other_processes_see_it(store
         ),
         metadata={"k": "v"},
     )
-    assert await store.episodes.add(whole) == whole
-    assert await other.episodes.get(there, whole.episode_id) == whole
-    first = Step(
+    assert await store.episodes.add(complete) == complete
+    assert await other.episodes.get(there, complete.episode_id) == complete
+    first = EpisodeStep(
         step_number=1,
         timestamp=NOW,
         tool="grep",
@@ -117,14 +119,14 @@ async def test_070_071_an_episode_is_kept_whole_and_other_processes_see_it(store
         tokens_used=11,
         metadata={"m": "n"},
     )
-    assert await store.episodes.add_step(there, whole.episode_id, first, most_steps=9, most_bytes=MOST)
+    assert await store.episodes.add_step(there, complete.episode_id, first, max_steps=9, max_bytes=MOST)
     assert await put_step(other, 2, "?", to=there)
-    assert await kept(store, to=there) == replace(whole, steps=(first, step(2, "?")), revision=2)
+    assert await get_episode(store, to=there) == replace(complete, steps=(first, step(2, "?")), revision=2)
     with pytest.raises(NotFound):
         await store.episodes.add(episode(2, project_id="prj_none"))
 
 
-async def test_071_steps_come_by_their_numbers_and_the_same_one_twice_is_kept_once(store: Store) -> None:
+async def test_071_steps_are_ordered_by_number_and_a_repeated_step_is_stored_once(store: Store) -> None:
     await store.episodes.add(episode())
     assert await put_step(store, 2)
     assert await put_step(store, 1)
@@ -132,104 +134,108 @@ async def test_071_steps_come_by_their_numbers_and_the_same_one_twice_is_kept_on
     with pytest.raises(Conflict) as refused:
         await put_step(store, 2, action="something else")
     assert refused.value.details == {"step_number": 2}
-    assert (await kept(store)).steps == (step(1), step(2))
-    assert (await kept(store)).revision == 2
+    assert (await get_episode(store)).steps == (step(1), step(2))
+    assert (await get_episode(store)).revision == 2
 
 
-async def test_071_a_step_of_an_unknown_or_complete_or_full_episode_is_refused_and_changes_nothing(
+async def test_071_a_step_of_an_unknown_complete_or_full_episode_is_refused(
     store: Store,
 ) -> None:
     assert await put_step(store, 1, of=999) is None
     await store.episodes.add(episode())
-    await put_step(store, 1, most_steps=1)
+    await put_step(store, 1, max_steps=1)
     with pytest.raises(Conflict):
-        await put_step(store, 2, most_steps=1)
+        await put_step(store, 2, max_steps=1)
     sizes: list[int] = []
     for letter in "uü":
         with pytest.raises(TooLarge) as refused:
-            await put_step(store, 2, action=letter * 10, most_bytes=1)
+            await put_step(store, 2, action=letter * 10, max_bytes=1)
         sizes.append(refused.value.details["bytes"])
     assert sizes[1] == sizes[0] + 10  # bytes are counted, not characters
     with pytest.raises(TooLarge):
-        await put_step(store, 2, action="ü" * 10, most_bytes=sizes[1] - 1)
-    assert len((await kept(store)).steps) == 1
-    assert await put_step(store, 2, action="ü" * 10, most_bytes=sizes[1])
-    before = await kept(store)
+        await put_step(store, 2, action="ü" * 10, max_bytes=sizes[1] - 1)
+    assert len((await get_episode(store)).steps) == 1
+    assert await put_step(store, 2, action="ü" * 10, max_bytes=sizes[1])
+    before = await get_episode(store)
     assert len(before.steps) == 2
-    done = await store.episodes.complete(completed(before), Learned(), text(), most_bytes=MOST)
-    assert done is not None
+    stored = await store.episodes.complete(completed(before), Learned(), text(), max_bytes=MOST)
+    assert stored is not None
     with pytest.raises(Conflict):
         await put_step(store, 3)
-    assert await kept(store) == done
+    assert await get_episode(store) == stored
 
 
-async def test_072_an_episode_is_completed_whole_or_not_at_all_and_once(store: Store, other: Store) -> None:
+async def test_072_an_episode_is_completed_once_and_atomically(store: Store, other: Store) -> None:
     await store.episodes.add(episode())
     await put_step(store, 1)
-    stale = await kept(store)
+    stale = await get_episode(store)
     await put_step(other, 2)
-    assert await store.episodes.complete(completed(stale), Learned(), text("login"), most_bytes=MOST) is None
-    fresh = await kept(other)
-    assert (fresh.is_complete, len(fresh.steps), await found(store, "login")) == (False, 2, {})
+    assert await store.episodes.complete(completed(stale), Learned(), text("login"), max_bytes=MOST) is None
+    fresh = await get_episode(other)
+    assert (fresh.is_complete, len(fresh.steps), await search_episodes(store, "login")) == (False, 2, {})
     with pytest.raises(TooLarge):
-        await store.episodes.complete(completed(fresh), Learned(), text("login"), most_bytes=50)
-    assert (await kept(other), await found(store, "login")) == (fresh, {})
-    done = await store.episodes.complete(completed(fresh), Learned(), text("login"), most_bytes=MOST)
-    assert done is not None
-    assert done == replace(completed(fresh), revision=fresh.revision + 1)
-    assert await kept(other) == done
-    assert await other.episodes.complete(completed(fresh), Learned(), text("other"), most_bytes=MOST) is None
-    assert (list(await found(other, "login")), await found(other, "other")) == ([done.episode_id], {})
+        await store.episodes.complete(completed(fresh), Learned(), text("login"), max_bytes=50)
+    assert (await get_episode(other), await search_episodes(store, "login")) == (fresh, {})
+    stored = await store.episodes.complete(completed(fresh), Learned(), text("login"), max_bytes=MOST)
+    assert stored is not None
+    assert stored == replace(completed(fresh), revision=fresh.revision + 1)
+    assert await get_episode(other) == stored
+    assert await other.episodes.complete(completed(fresh), Learned(), text("other"), max_bytes=MOST) is None
+    assert (list(await search_episodes(other, "login")), await search_episodes(other, "other")) == (
+        [stored.episode_id],
+        {},
+    )
 
 
 @pytest.mark.parametrize(
     "outcome",
-    [PartialSuccess(verdict="half", completed=("a", "b"), failed=("c",)), Failure(reason="no", error_details="x")],
+    [
+        PartialSuccessOutcome(verdict="half", completed=("a", "b"), failed=("c",)),
+        FailureOutcome(reason="no", error_details="x"),
+    ],
 )
-async def test_072_every_outcome_is_kept_as_it_is(store: Store, outcome: Any) -> None:
-    done = await put_complete(store, episode(), outcome=outcome, reflection=None, salient_features=None)
-    assert (await kept(store)).outcome == outcome
-    assert await kept(store) == done
+async def test_072_every_outcome_is_stored_unchanged(store: Store, outcome: Any) -> None:
+    stored = await put_complete(store, episode(), outcome=outcome, reflection=None, salient_features=None)
+    assert (await get_episode(store)).outcome == outcome
+    assert await get_episode(store) == stored
 
 
-async def test_072_of_two_who_complete_an_episode_at_once_one_does(store: Store, other: Store) -> None:
+async def test_072_only_one_of_two_concurrent_completions_succeeds(store: Store, other: Store) -> None:
     await store.episodes.add(episode())
-    one = completed(await kept(store))
+    one = completed(await get_episode(store))
     both = await asyncio.gather(
-        store.episodes.complete(one, Learned(), text("mine"), most_bytes=MOST),
-        other.episodes.complete(one, Learned(), text("yours"), most_bytes=MOST),
+        store.episodes.complete(one, Learned(), text("mine"), max_bytes=MOST),
+        other.episodes.complete(one, Learned(), text("yours"), max_bytes=MOST),
     )
     assert sorted(answer is not None for answer in both) == [False, True]
 
 
-async def test_073_several_episodes_come_in_the_order_of_their_ids(store: Store) -> None:
+async def test_073_episodes_are_returned_in_the_order_of_the_requested_ids(store: Store) -> None:
     for number in (1, 2, 3):
         await store.episodes.add(episode(number))
     await put_step(store, 1, of=2)
     ids = [identifier(3), UNKNOWN, identifier(2), identifier(3)]
-    many = await store.episodes.get_many(NOBODY_IN_PARTICULAR, ids, most_bytes=MOST)
+    many = await store.episodes.get_many(GLOBAL_ONLY, ids, max_bytes=MOST)
     assert many == [episode(3), replace(episode(2), steps=(step(1),), revision=1)]
     with pytest.raises(TooLarge):
-        await store.episodes.get_many(NOBODY_IN_PARTICULAR, ids, most_bytes=20)
+        await store.episodes.get_many(GLOBAL_ONLY, ids, max_bytes=20)
 
 
-async def test_074_a_deleted_episode_is_gone_with_its_steps_words_and_meaning(store: Store, other: Store) -> None:
+async def test_074_deleting_an_episode_deletes_its_steps_terms_and_embedding(store: Store, other: Store) -> None:
     await store.episodes.add(episode())
     await put_step(store, 1, action="Search in the cellar")
-    done = completed(await kept(store))
-    await store.episodes.complete(done, Learned(), text("cellar", own=vector(1, 0)), most_bytes=MOST)
-    assert list(await found(store, "cellar", own=vector(1, 0))) == [identifier(1)]
-    gone = await other.episodes.delete(NOBODY_IN_PARTICULAR, identifier(1))
-    assert gone == replace(done, steps=(), revision=done.revision + 1)
-    assert await store.episodes.get(NOBODY_IN_PARTICULAR, identifier(1)) is None
-    assert (await found(store, "cellar"), await found(store, own=vector(1, 0))) == ({}, {})
-    assert await store.episodes.delete(NOBODY_IN_PARTICULAR, identifier(1)) is None
+    complete = completed(await get_episode(store))
+    await store.episodes.complete(complete, Learned(), text("cellar", own=vector(1, 0)), max_bytes=MOST)
+    assert list(await search_episodes(store, "cellar", own=vector(1, 0))) == [identifier(1)]
+    deleted = await other.episodes.delete(GLOBAL_ONLY, identifier(1))
+    assert deleted == replace(complete, steps=(), revision=complete.revision + 1)
+    assert await store.episodes.get(GLOBAL_ONLY, identifier(1)) is None
+    assert (await search_episodes(store, "cellar"), await search_episodes(store, own=vector(1, 0))) == ({}, {})
+    assert await store.episodes.delete(GLOBAL_ONLY, identifier(1)) is None
     assert (await store.check()).problems == []
 
 
-async def test_085_what_is_named_of_an_episode_changes_and_steps_meanwhile_are_not_lost(
-    store: Store, other: Store
-) -> None:
+async def test_085_an_update_changes_the_named_fields_and_loses_no_concurrent_step(store: Store, other: Store) -> None:
     await store.episodes.add(episode(tags=("a", "b"), metadata={"k": "v", "l": "w"}))
     change = EpisodeChange(
         description="Another",
@@ -239,63 +245,70 @@ async def test_085_what_is_named_of_an_episode_changes_and_steps_meanwhile_are_n
         checkpoint=Checkpoint(checkpoint_id="c1", created_at=NOW, reason="lunch", step_number=1, note="go on"),
     )
     changed, added = await asyncio.gather(
-        store.episodes.change(NOBODY_IN_PARTICULAR, identifier(1), change, most_bytes=MOST), put_step(other, 1)
+        store.episodes.change(GLOBAL_ONLY, identifier(1), change, max_bytes=MOST), put_step(other, 1)
     )
     assert changed is not None
     assert added is True
-    now = await kept(other)
-    assert (now.task_description, now.context.tags, now.metadata) == ("Another", ("b", "c"), {"k": "v", "l": "x"})
-    assert (now.checkpoints, now.steps, now.revision) == ((change.checkpoint,), (step(1),), 2)
+    current = await get_episode(other)
+    assert (current.task_description, current.context.tags, current.metadata) == (
+        "Another",
+        ("b", "c"),
+        {"k": "v", "l": "x"},
+    )
+    assert (current.checkpoints, current.steps, current.revision) == ((change.checkpoint,), (step(1),), 2)
     emptied = EpisodeChange(set_tags=())
-    assert await store.episodes.change(NOBODY_IN_PARTICULAR, UNKNOWN, emptied, most_bytes=MOST) is None
-    await store.episodes.change(NOBODY_IN_PARTICULAR, identifier(1), emptied, most_bytes=MOST)
-    assert (await kept(other)).context.tags == ()
+    assert await store.episodes.change(GLOBAL_ONLY, UNKNOWN, emptied, max_bytes=MOST) is None
+    await store.episodes.change(GLOBAL_ONLY, identifier(1), emptied, max_bytes=MOST)
+    assert (await get_episode(other)).context.tags == ()
     longer = EpisodeChange(description="x" * 1_000)
     with pytest.raises(TooLarge):
-        await store.episodes.change(NOBODY_IN_PARTICULAR, identifier(1), longer, most_bytes=900)
-    assert (await kept(other)).task_description == "Another"
+        await store.episodes.change(GLOBAL_ONLY, identifier(1), longer, max_bytes=900)
+    assert (await get_episode(other)).task_description == "Another"
 
 
-async def test_085_a_complete_episode_changes_only_together_with_what_it_is_found_by(store: Store) -> None:
-    done = await put_complete(store, episode(), "login")
+async def test_085_a_complete_episode_changes_together_with_its_search_data(store: Store) -> None:
+    stored = await put_complete(store, episode(), "login")
     change = EpisodeChange(description="Fix the logout")
-    for given in (None, (done.revision - 1, text("logout"))):
-        none = await store.episodes.change(NOBODY_IN_PARTICULAR, done.episode_id, change, most_bytes=MOST, text=given)
+    for given in (None, (stored.revision - 1, text("logout"))):
+        none = await store.episodes.change(GLOBAL_ONLY, stored.episode_id, change, max_bytes=MOST, text=given)
         assert none is None
-    assert await kept(store) == done
+    assert await get_episode(store) == stored
     changed = await store.episodes.change(
-        NOBODY_IN_PARTICULAR, done.episode_id, change, most_bytes=MOST, text=(done.revision, text("logout"))
+        GLOBAL_ONLY, stored.episode_id, change, max_bytes=MOST, text=(stored.revision, text("logout"))
     )
-    assert changed == replace(done, task_description="Fix the logout", revision=done.revision + 1)
-    assert (await found(store, "login"), list(await found(store, "logout"))) == ({}, [done.episode_id])
+    assert changed == replace(stored, task_description="Fix the logout", revision=stored.revision + 1)
+    assert (await search_episodes(store, "login"), list(await search_episodes(store, "logout"))) == (
+        {},
+        [stored.episode_id],
+    )
 
 
-async def test_063_complete_episodes_are_found_by_words_and_by_meaning(store: Store, other: Store) -> None:
+async def test_063_complete_episodes_are_found_by_keyword_and_by_meaning(store: Store, other: Store) -> None:
     await put_complete(store, episode(1), "login", "fail", own=vector(1, 0))
     await put_complete(store, episode(2), "login", own=vector(0, 1))
     await put_complete(store, episode(3), "page", own=vector(0.6, 0.8))
     await store.episodes.add(episode(4))
-    by_words = await found(other, "login", "fail")
+    by_words = await search_episodes(other, "login", "fail")
     assert by_words[identifier(1)][0] > by_words[identifier(2)][0] > 0
     assert set(by_words) == {identifier(1), identifier(2)}
-    by_meaning = await found(other, own=vector(1, 0), limit=2)
+    by_meaning = await search_episodes(other, own=vector(1, 0), limit=2)
     assert {name: cosine for name, (_, cosine) in by_meaning.items()} == {identifier(1): 1.0, identifier(3): 0.6}
-    both = await found(other, "page", own=vector(0, 1), limit=1)
+    both = await search_episodes(other, "page", own=vector(0, 1), limit=1)
     assert {name: cosine for name, (_, cosine) in both.items() if cosine == cosine} == {identifier(2): 1.0}
     assert set(both) == {identifier(2), identifier(3)}
-    assert await found(other, own=vector(1, 0), model="static-other") == {}
-    assert await found(other, own=vector(1, 0, 0)) == {}
+    assert await search_episodes(other, own=vector(1, 0), model="static-other") == {}
+    assert await search_episodes(other, own=vector(1, 0, 0)) == {}
 
 
 async def test_063_a_query_of_punctuation_or_syntax_finds_nothing_and_does_not_fail(store: Store) -> None:
     await put_complete(store, episode(), "login")
-    assert await found(store) == {}
-    for strange in ('"', "*", "a AND b", "NEAR(", "terms:login", "ü" * 2_000):
-        assert await found(store, strange) == {}
-    assert list(await found(store, "login", '"')) == [identifier(1)]
+    assert await search_episodes(store) == {}
+    for text_ in ('"', "*", "a AND b", "NEAR(", "terms:login", "ü" * 2_000):
+        assert await search_episodes(store, text_) == {}
+    assert list(await search_episodes(store, "login", '"')) == [identifier(1)]
 
 
-async def test_063_a_filter_and_a_project_leave_others_out(store: Store) -> None:
+async def test_063_a_filter_and_a_project_exclude_other_episodes(store: Store) -> None:
     here, there = [(await store.projects.ensure(path, None)).id for path in ("/proj/here", "/proj/there")]
     await put_complete(store, episode(1, domain="Web-API", tags=("a", "b")), "login", own=vector(1, 0))
     await put_complete(
@@ -303,11 +316,11 @@ async def test_063_a_filter_and_a_project_leave_others_out(store: Store) -> None
         episode(2, task_type=TaskType.TESTING, project_id=here, tags=("a",)),
         "login",
         own=vector(1, 0),
-        outcome=Failure(reason="no"),
+        outcome=FailureOutcome(reason="no"),
         end_time=NOW + timedelta(days=1),
     )
     await put_complete(store, episode(3, project_id=there), "login", own=vector(1, 0))
-    asks: list[tuple[dict[str, Any], set[int]]] = [
+    cases: list[tuple[dict[str, Any], set[int]]] = [
         ({}, {1, 2}),
         ({"domain": "web-API"}, {1, 2}),
         ({"domain": "web"}, set()),
@@ -318,60 +331,60 @@ async def test_063_a_filter_and_a_project_leave_others_out(store: Store) -> None
         ({"since": NOW + timedelta(hours=1)}, {2}),
         ({"completed": False}, set()),
     ]
-    for asked, expected in asks:
+    for only, expected in cases:
         ids = {identifier(number) for number in expected}
-        assert set(await found(store, "login", to=Visibility(here), **asked)) == ids, asked
-        assert set(await found(store, own=vector(1, 0), to=Visibility(here), **asked)) == ids, asked
-        listed = await store.episodes.find(Visibility(here), EpisodeFilter(**asked), 10)
-        assert {one.episode_id for _, one in listed} == ids, asked
+        assert set(await search_episodes(store, "login", to=Visibility(here), **only)) == ids, only
+        assert set(await search_episodes(store, own=vector(1, 0), to=Visibility(here), **only)) == ids, only
+        listed = await store.episodes.find(Visibility(here), EpisodeFilter(**only), 10)
+        assert {one.episode_id for _, one in listed} == ids, only
     assert await store.episodes.get(Visibility(here), identifier(3)) is None
     assert await put_step(store, 1, of=3, to=Visibility(here)) is None
     assert await store.episodes.delete(Visibility(here), identifier(3)) is None
-    assert await store.episodes.get_many(Visibility(here), [identifier(3)], most_bytes=MOST) == []
+    assert await store.episodes.get_many(Visibility(here), [identifier(3)], max_bytes=MOST) == []
     nothing = EpisodeChange(description="mine")
-    assert await store.episodes.change(Visibility(here), identifier(3), nothing, most_bytes=MOST) is None
-    assert (await kept(store, 3, Visibility(there))).task_description == "Fix the login"
+    assert await store.episodes.change(Visibility(here), identifier(3), nothing, max_bytes=MOST) is None
+    assert (await get_episode(store, 3, Visibility(there))).task_description == "Fix the login"
 
 
-async def test_073_pages_of_episodes_lose_nothing(store: Store) -> None:
+async def test_073_pages_of_episodes_skip_nothing(store: Store) -> None:
     for number in range(1, 6):
         await store.episodes.add(episode(number, steps=()))
     await put_step(store, 1, of=5)
-    seen: list[str] = []
+    ids: list[str] = []
     after: int | None = None
-    while page := await store.episodes.find(NOBODY_IN_PARTICULAR, EpisodeFilter(), 2, after=after):
-        seen += [one.episode_id for _, one in page]
+    while page := await store.episodes.find(GLOBAL_ONLY, EpisodeFilter(), 2, after=after):
+        ids += [one.episode_id for _, one in page]
         after = page[-1][0]
-    assert seen == [identifier(number) for number in (5, 4, 3, 2, 1)]
-    ((_, last),) = await store.episodes.find(NOBODY_IN_PARTICULAR, EpisodeFilter(), 1)
+    assert ids == [identifier(number) for number in (5, 4, 3, 2, 1)]
+    ((_, last),) = await store.episodes.find(GLOBAL_ONLY, EpisodeFilter(), 1)
     assert last.steps == steps("+")
-    ((_, light),) = await store.episodes.find(NOBODY_IN_PARTICULAR, EpisodeFilter(), 1, with_steps=False)
+    ((_, light),) = await store.episodes.find(GLOBAL_ONLY, EpisodeFilter(), 1, with_steps=False)
     assert light == replace(last, steps=())
 
 
-async def test_063_what_lacks_a_vector_of_a_model_is_found_and_made_up_for(store: Store) -> None:
+async def test_063_episodes_without_a_vector_are_found_and_can_get_one(store: Store) -> None:
     first = await put_complete(store, episode(1), "a", own=vector(1, 0))
     await store.episodes.add(episode(2))
     without = await store.episodes.complete(
-        completed(await kept(store, 2)), Learned(), text("b", model=""), most_bytes=MOST
+        completed(await get_episode(store, 2)), Learned(), text("b", model=""), max_bytes=MOST
     )
     assert without is not None
     await store.episodes.add(episode(3))
     assert [one.episode_id for one in await store.episodes.unembedded(MODEL, 10)] == [identifier(2)]
-    lacking = await store.episodes.unembedded("static-new", 10)
-    assert {one.episode_id for one in lacking} == {identifier(1), identifier(2)}
-    changed = replace(without, revision=without.revision - 1)  # as it was before somebody changed it
+    unembedded = await store.episodes.unembedded("static-new", 10)
+    assert {one.episode_id for one in unembedded} == {identifier(1), identifier(2)}
+    changed = replace(without, revision=without.revision - 1)  # the state before another process changed it
     await store.episodes.set_vectors("static-new", [(first, vector(0, 1, 0)), (changed, vector(0, 0, 1))])
     assert [one.episode_id for one in await store.episodes.unembedded("static-new", 10)] == [identifier(2)]
-    assert list(await found(store, own=vector(0, 1, 0), model="static-new")) == [identifier(1)]
-    assert await found(store, own=vector(1, 0)) == {}
+    assert list(await search_episodes(store, own=vector(0, 1, 0), model="static-new")) == [identifier(1)]
+    assert await search_episodes(store, own=vector(1, 0)) == {}
     assert (await store.check()).problems == []
 
 
-async def test_070_a_client_begins_no_more_episodes_than_it_may(store: Store) -> None:
-    allowed = Allowance("ada", 1)
+async def test_070_the_quota_limits_the_episodes_of_a_client(store: Store) -> None:
+    allowed = StorageQuota("ada", 1)
     await store.episodes.add(episode(1, client="ada"), allowed)
     with pytest.raises(QuotaExceeded):
         await store.episodes.add(episode(2, client="ada"), allowed)
-    assert await store.episodes.get(NOBODY_IN_PARTICULAR, identifier(2)) is None
-    await store.episodes.add(episode(3, client="bob"), Allowance("bob", 1))
+    assert await store.episodes.get(GLOBAL_ONLY, identifier(2)) is None
+    await store.episodes.add(episode(3, client="bob"), StorageQuota("bob", 1))

@@ -1,4 +1,4 @@
-"""What every backend keeps of jobs, and how their leases work."""
+"""Store contract: jobs and their leases."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -10,7 +10,7 @@ from scrubjay.app.store import Store
 from scrubjay.core.errors import ErrorCode, ErrorRecord
 from scrubjay.core.progress import Progress
 from scrubjay.tooling.jobs.models import Job, JobState
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, ManualClock, write
+from tests.contracts.samples import GLOBAL_ONLY, NOW, ManualClock, write
 
 HALF_WAY = Progress(1, 2, "half of it")
 DONE = Progress(2, 2, "all of it")
@@ -66,21 +66,21 @@ async def test_the_oldest_queued_job_of_a_known_kind_is_claimed_first(store: Sto
 async def test_a_queued_job_is_claimed_by_one_process_only(store: Store, other: Store) -> None:
     job = await store.jobs.add("index", {}, owner=None)
     claimed = [await store.jobs.claim(["index"], "me"), await other.jobs.claim(["index"], "you")]
-    assert [taken.id if taken else None for taken in claimed] == [job.id, None]
+    assert [result.id if result else None for result in claimed] == [job.id, None]
 
 
-async def test_a_job_whose_lease_ran_out_is_taken_over(store: Store, other: Store, clock: ManualClock) -> None:
+async def test_a_job_whose_lease_expired_is_taken_over(store: Store, other: Store, clock: ManualClock) -> None:
     job = await store.jobs.add("index", {}, owner="dead")
     await store.jobs.renew("dead", {job.id: HALF_WAY})
     clock.advance(29.999)
     assert await other.jobs.claim(["index"], "heir") is None
     clock.advance(0.001)
     assert await other.jobs.get(job.id) == replace(job, progress=HALF_WAY, owner=None)
-    taken = await other.jobs.claim(["index"], "heir")
-    assert taken == replace(job, progress=HALF_WAY, attempts=2, owner="heir")
+    claimed = await other.jobs.claim(["index"], "heir")
+    assert claimed == replace(job, progress=HALF_WAY, attempts=2, owner="heir")
 
 
-async def test_renewing_lengthens_a_lease_and_notes_progress(store: Store, clock: ManualClock) -> None:
+async def test_renewing_extends_the_lease_and_stores_progress(store: Store, clock: ManualClock) -> None:
     job = await store.jobs.add("index", {}, owner="me")
     clock.advance(20)
     assert await store.jobs.renew("me", {job.id: HALF_WAY}) == {job.id: JobState.RUNNING}
@@ -90,23 +90,23 @@ async def test_renewing_lengthens_a_lease_and_notes_progress(store: Store, clock
     assert await store.jobs.renew("me", {}) == {}
 
 
-async def test_a_lease_that_ran_out_can_be_renewed_until_somebody_claims_the_job(
-    store: Store, clock: ManualClock
-) -> None:
+async def test_an_expired_lease_can_be_renewed_until_the_job_is_claimed(store: Store, clock: ManualClock) -> None:
     job = await store.jobs.add("index", {}, owner="slow")
     clock.advance(100)
     assert await store.jobs.renew("slow", {job.id: HALF_WAY}) == {job.id: JobState.RUNNING}
     assert await store.jobs.claim(["index"], "heir") is None
 
 
-async def test_who_lost_the_lease_can_neither_renew_finish_nor_release(store: Store, clock: ManualClock) -> None:
+async def test_an_owner_without_the_lease_can_neither_renew_finish_nor_release(
+    store: Store, clock: ManualClock
+) -> None:
     job = await store.jobs.add("index", {}, owner="slow")
     clock.advance(30)
-    taken = await store.jobs.claim(["index"], "heir")
+    claimed = await store.jobs.claim(["index"], "heir")
     assert await store.jobs.renew("slow", {job.id: DONE}) == {}
     assert not await store.jobs.finish(job.id, "slow", JobState.COMPLETED, progress=DONE, result={})
     await store.jobs.release(job.id, "slow")
-    assert await store.jobs.get(job.id) == taken
+    assert await store.jobs.get(job.id) == claimed
 
 
 async def test_a_completed_job_keeps_its_result(store: Store, clock: ManualClock) -> None:
@@ -137,14 +137,14 @@ async def test_a_failed_job_keeps_its_error(store: Store) -> None:
     )
 
 
-async def test_a_released_job_goes_back_to_the_queue_and_is_begun_again(store: Store) -> None:
+async def test_a_released_job_returns_to_the_queue_and_is_started_again(store: Store) -> None:
     job = await store.jobs.add("index", {}, owner="leaving")
     await store.jobs.release(job.id, "leaving")
     assert await store.jobs.get(job.id) == replace(job, state=JobState.QUEUED, owner=None)
     assert await store.jobs.claim(["index"], "heir") == replace(job, attempts=2, owner="heir")
 
 
-async def test_a_job_released_while_it_was_to_stop_is_cancelled(store: Store) -> None:
+async def test_a_job_released_while_being_cancelled_is_cancelled(store: Store) -> None:
     job = await store.jobs.add("index", {}, owner="leaving")
     await store.jobs.request_cancel(job.id)
     await store.jobs.release(job.id, "leaving")
@@ -161,11 +161,11 @@ async def test_a_queued_job_is_cancelled_at_once(store: Store) -> None:
     assert await store.jobs.request_cancel("job_none") is None
 
 
-async def test_a_running_job_is_asked_to_stop_and_its_owner_learns_of_it(store: Store, other: Store) -> None:
+async def test_the_owner_of_a_running_job_learns_of_its_cancellation(store: Store, other: Store) -> None:
     job = await store.jobs.add("index", {}, owner="me")
-    asked = replace(job, state=JobState.CANCELLING)
-    assert await other.jobs.request_cancel(job.id) == asked
-    assert await other.jobs.request_cancel(job.id) == asked
+    cancelling = replace(job, state=JobState.CANCELLING)
+    assert await other.jobs.request_cancel(job.id) == cancelling
+    assert await other.jobs.request_cancel(job.id) == cancelling
     assert await store.jobs.renew("me", {job.id: HALF_WAY}) == {job.id: JobState.CANCELLING}
     assert await store.jobs.finish(job.id, "me", JobState.CANCELLED, progress=HALF_WAY)
     ended = replace(job, state=JobState.CANCELLED, progress=HALF_WAY, owner=None, ended_at=NOW)
@@ -173,7 +173,7 @@ async def test_a_running_job_is_asked_to_stop_and_its_owner_learns_of_it(store: 
     assert await other.jobs.request_cancel(job.id) == ended
 
 
-async def test_work_that_was_done_before_it_could_stop_is_completed(store: Store) -> None:
+async def test_work_that_finishes_before_it_can_stop_is_completed(store: Store) -> None:
     job = await store.jobs.add("index", {}, owner="me")
     await store.jobs.request_cancel(job.id)
     assert await store.jobs.finish(job.id, "me", JobState.COMPLETED, progress=DONE, result={"n": 1})
@@ -182,7 +182,7 @@ async def test_work_that_was_done_before_it_could_stop_is_completed(store: Store
     )
 
 
-async def test_a_job_to_be_stopped_whose_owner_died_is_cancelled_and_not_taken(
+async def test_a_job_being_cancelled_whose_owner_died_is_cancelled_and_not_claimed(
     store: Store, clock: ManualClock
 ) -> None:
     job = await store.jobs.add("index", {}, owner="dead")
@@ -195,36 +195,40 @@ async def test_a_job_to_be_stopped_whose_owner_died_is_cancelled_and_not_taken(
     assert await store.jobs.get(job.id) == replace(job, state=JobState.CANCELLED, owner=None, ended_at=clock.now)
 
 
-async def test_of_several_who_want_a_job_alone_one_gets_it(store: Store, other: Store, clock: ManualClock) -> None:
-    tries: list[Job | None] = []
+async def test_only_one_of_several_processes_starts_an_exclusive_job(
+    store: Store, other: Store, clock: ManualClock
+) -> None:
+    results: list[Job | None] = []
 
-    async def want(one: Store, owner: str) -> None:
-        tries.append(await one.jobs.add_alone("upkeep", {}, owner=owner, quiet_seconds=60))
+    async def start(own_store: Store, owner: str) -> None:
+        results.append(await own_store.jobs.add_unless_recent("upkeep", {}, owner=owner, minimum_interval=60))
 
     async with anyio.create_task_group() as group:
         for number in range(10):
-            group.start_soon(want, store if number % 2 else other, f"owner-{number}")
-    (job,) = [job for job in tries if job is not None]
+            group.start_soon(start, store if number % 2 else other, f"owner-{number}")
+    (job,) = [job for job in results if job is not None]
     assert job.state is JobState.RUNNING
     assert await store.jobs.list(kind="upkeep", limit=10) == [job]
-    assert await store.jobs.add_alone("something else", {}, owner=None, quiet_seconds=60) is not None
+    assert await store.jobs.add_unless_recent("something else", {}, owner=None, minimum_interval=60) is not None
 
 
-async def test_a_job_alone_is_not_had_again_before_it_was_quiet_for_a_while(store: Store, clock: ManualClock) -> None:
-    job = await store.jobs.add_alone("upkeep", {}, owner="me", quiet_seconds=60)
+async def test_an_exclusive_job_is_not_started_again_within_its_interval(store: Store, clock: ManualClock) -> None:
+    job = await store.jobs.add_unless_recent("upkeep", {}, owner="me", minimum_interval=60)
     assert job is not None
     clock.advance(100)
-    assert await store.jobs.add_alone("upkeep", {}, owner="you", quiet_seconds=60) is None  # it has not ended
+    assert (
+        await store.jobs.add_unless_recent("upkeep", {}, owner="you", minimum_interval=60) is None
+    )  # it has not ended
     await store.jobs.finish(job.id, "me", JobState.FAILED, progress=DONE)
-    assert await store.jobs.add_alone("upkeep", {}, owner="you", quiet_seconds=101) is None
-    assert await store.jobs.add_alone("upkeep", {}, owner="you", quiet_seconds=60) is not None
+    assert await store.jobs.add_unless_recent("upkeep", {}, owner="you", minimum_interval=101) is None
+    assert await store.jobs.add_unless_recent("upkeep", {}, owner="you", minimum_interval=60) is not None
 
 
-async def test_a_job_tells_no_more_of_a_memory_that_is_forgotten(store: Store) -> None:
+async def test_forgetting_a_memory_erases_the_results_of_jobs_that_named_it(store: Store) -> None:
     first, second = write("hedgehog"), write("tortoise")
     await store.memories.put([first, second])
-    asked = {"arguments": {"sessionId": "about hedgehogs"}}
-    both = await store.jobs.add("summarize_sessions", asked, owner="me")
+    payload = {"arguments": {"sessionId": "about hedgehogs"}}
+    both = await store.jobs.add("summarize_sessions", payload, owner="me")
     other = await store.jobs.add("summarize_sessions", {}, owner="me")
     result = {"titles": ["hedgehog", "tortoise"]}
     await store.jobs.finish(
@@ -243,37 +247,37 @@ async def test_a_job_tells_no_more_of_a_memory_that_is_forgotten(store: Store) -
         result={"titles": ["tortoise"]},
         memory_ids=[second.memory.id],
     )
-    kept = await store.jobs.get(both.id), await store.jobs.get(other.id)
-    assert [job and job.result for job in kept] == [result, {"titles": ["tortoise"]}]
-    await store.memories.delete(NOBODY_IN_PARTICULAR, [first.memory.id])
-    assert kept[0] is not None
-    erased = replace(kept[0], payload={}, result=None, progress=replace(DONE, message="what it told of was forgotten"))
+    stored = await store.jobs.get(both.id), await store.jobs.get(other.id)
+    assert [job and job.result for job in stored] == [result, {"titles": ["tortoise"]}]
+    await store.memories.delete(GLOBAL_ONLY, [first.memory.id])
+    assert stored[0] is not None
+    erased = replace(
+        stored[0], payload={}, result=None, progress=replace(DONE, message="erased: it named a forgotten memory")
+    )
     assert await store.jobs.get(both.id) == erased
-    assert await store.jobs.get(other.id) == kept[1]
+    assert await store.jobs.get(other.id) == stored[1]
 
 
-async def test_a_job_that_ends_after_what_it_tells_of_was_forgotten_keeps_nothing_of_it(store: Store) -> None:
-    gone = write("hedgehog")
-    await store.memories.put([gone])
+async def test_a_job_that_ends_after_its_memory_was_forgotten_stores_no_result(store: Store) -> None:
+    forgotten = write("hedgehog")
+    await store.memories.put([forgotten])
     job = await store.jobs.add("summarize_sessions", {"about": "hedgehogs"}, owner="me")
-    await store.memories.delete(NOBODY_IN_PARTICULAR, [gone.memory.id])
-    ended: dict[str, Any] = {"progress": DONE, "result": {"title": "hedgehog"}, "memory_ids": [gone.memory.id]}
-    assert not await store.jobs.finish(job.id, "somebody else", JobState.COMPLETED, **ended)
-    assert await store.jobs.finish(job.id, "me", JobState.COMPLETED, **ended)
-    found = await store.jobs.get(job.id)
-    assert found == replace(
+    await store.memories.delete(GLOBAL_ONLY, [forgotten.memory.id])
+    outcome: dict[str, Any] = {"progress": DONE, "result": {"title": "hedgehog"}, "memory_ids": [forgotten.memory.id]}
+    assert not await store.jobs.finish(job.id, "somebody else", JobState.COMPLETED, **outcome)
+    assert await store.jobs.finish(job.id, "me", JobState.COMPLETED, **outcome)
+    stored = await store.jobs.get(job.id)
+    assert stored == replace(
         job,
         payload={},
         state=JobState.COMPLETED,
-        progress=replace(DONE, message="what it told of was forgotten"),
+        progress=replace(DONE, message="erased: it named a forgotten memory"),
         owner=None,
         ended_at=NOW,
     )
 
 
-async def test_jobs_that_ended_long_ago_are_forgotten_and_no_others(
-    store: Store, other: Store, clock: ManualClock
-) -> None:
+async def test_only_jobs_that_ended_long_ago_are_erased(store: Store, other: Store, clock: ManualClock) -> None:
     completed, failed, running = [await store.jobs.add("index", {}, owner="me") for _ in range(3)]
     cancelled, queued = [await store.jobs.add("index", {}, owner=None) for _ in range(2)]
     await store.jobs.finish(completed.id, "me", JobState.COMPLETED, progress=DONE, result={"files": 1})

@@ -1,4 +1,4 @@
-"""What every backend keeps of memories: writing, reading, scopes, filters, deleting."""
+"""Store contract: memories, with scopes, filters and deletion."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -8,9 +8,10 @@ import pytest
 
 from scrubjay.app.store import Store
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.memory.models import Memory, MemoryFilter, Stored, Updated
+from scrubjay.features.memory.models import Memory, MemoryFilter
 from scrubjay.features.memory.store import MemoryCounts
-from tests.contracts.samples import EVERYTHING, MODEL, NOBODY_IN_PARTICULAR, NOW, query, search, vector, write
+from scrubjay.features.memory.writes import Stored, Updated
+from tests.contracts.samples import EVERYTHING, GLOBAL_ONLY, MODEL, NOW, query, search, vector, write
 
 STRANGE_TEXTS = [
     "",
@@ -30,14 +31,12 @@ STRANGE_TEXTS = [
 ]
 
 
-async def contents(
-    store: Store, visibility: Visibility = NOBODY_IN_PARTICULAR, filter: MemoryFilter = EVERYTHING
-) -> list[str]:
+async def contents(store: Store, visibility: Visibility = GLOBAL_ONLY, filter: MemoryFilter = EVERYTHING) -> list[str]:
     return [memory.content for memory in await store.memories.find(visibility, filter, 100)]
 
 
-async def test_a_memory_comes_back_exactly_as_it_was_kept(store: Store, other: Store) -> None:
-    kept = write(
+async def test_a_memory_is_returned_exactly_as_stored(store: Store, other: Store) -> None:
+    stored = write(
         "The whole thing",
         scope=Scope.SESSION,
         project_id="prj_a",
@@ -52,34 +51,34 @@ async def test_a_memory_comes_back_exactly_as_it_was_kept(store: Store, other: S
         occurred_at=datetime(1867, 11, 7, 4, 5, 6, 7, tzinfo=UTC),
         updated_at=NOW + timedelta(microseconds=1),
     )
-    assert await store.memories.put([kept]) == [Stored(kept.memory)]
+    assert await store.memories.put([stored]) == [Stored(stored.memory)]
     visibility = Visibility("prj_a", "ses_1")
     for reader in (store, other):
-        assert await reader.memories.get(visibility, kept.memory.id) == kept.memory
-        assert await reader.memories.find(visibility, EVERYTHING, 10) == [kept.memory]
-        assert await reader.memories.scan(None, 10) == [kept.memory]
+        assert await reader.memories.get(visibility, stored.memory.id) == stored.memory
+        assert await reader.memories.find(visibility, EVERYTHING, 10) == [stored.memory]
+        assert await reader.memories.scan(None, 10) == [stored.memory]
 
 
-async def test_times_of_other_zones_come_back_as_the_same_moment_in_utc(store: Store) -> None:
+async def test_times_of_other_zones_are_returned_in_utc(store: Store) -> None:
     tokyo = datetime(2026, 1, 1, 8, 0, 0, 999_999, tzinfo=timezone(timedelta(hours=9)))
-    kept = write("x", occurred_at=tokyo)
-    await store.memories.put([kept])
-    found = await store.memories.get(NOBODY_IN_PARTICULAR, kept.memory.id)
-    assert found == kept.memory
-    assert str(found.occurred_at if found else None) == "2025-12-31 23:00:00.999999+00:00"
+    stored = write("x", occurred_at=tokyo)
+    await store.memories.put([stored])
+    result = await store.memories.get(GLOBAL_ONLY, stored.memory.id)
+    assert result == stored.memory
+    assert str(result.occurred_at if result else None) == "2025-12-31 23:00:00.999999+00:00"
 
 
 @pytest.mark.parametrize("text", STRANGE_TEXTS, ids=lambda text: repr(text)[:24])
-async def test_any_text_can_be_kept_in_any_field(store: Store, text: str) -> None:
-    kept = write(text, key=text, category=text, speaker=text, tags=(text,), metadata={text: text}, session_id=text)
-    await store.memories.put([kept])
-    assert await store.memories.get(NOBODY_IN_PARTICULAR, kept.memory.id) == kept.memory
+async def test_any_text_can_be_stored_in_any_field(store: Store, text: str) -> None:
+    stored = write(text, key=text, category=text, speaker=text, tags=(text,), metadata={text: text}, session_id=text)
+    await store.memories.put([stored])
+    assert await store.memories.get(GLOBAL_ONLY, stored.memory.id) == stored.memory
     labels = MemoryFilter(key=text, category=text, speaker=text, tags=(text,), from_session=text)
-    assert await store.memories.find(NOBODY_IN_PARTICULAR, labels, 10) == [kept.memory]
+    assert await store.memories.find(GLOBAL_ONLY, labels, 10) == [stored.memory]
     revised = write(text + "!", key=text, given=frozenset({"key"}))
     (updated,) = await store.memories.put([revised])
-    assert updated.memory == replace(kept.memory, content=text + "!", valid_from=NOW)
-    assert [one.content for one in await store.memories.history(NOBODY_IN_PARTICULAR, kept.memory.id)] == [
+    assert updated.memory == replace(stored.memory, content=text + "!", valid_from=NOW)
+    assert [one.content for one in await store.memories.history(GLOBAL_ONLY, stored.memory.id)] == [
         text,
         text + "!",
     ]
@@ -87,25 +86,25 @@ async def test_any_text_can_be_kept_in_any_field(store: Store, text: str) -> Non
 
 async def test_nothing_is_found_in_an_empty_store(store: Store) -> None:
     assert await store.memories.put([]) == []
-    assert await store.memories.get(NOBODY_IN_PARTICULAR, "mem_none") is None
-    assert await store.memories.find(NOBODY_IN_PARTICULAR, EVERYTHING, 10) == []
-    assert await store.memories.delete(NOBODY_IN_PARTICULAR, ["mem_none"]) == []
-    assert await store.memories.delete(NOBODY_IN_PARTICULAR, []) == []
+    assert await store.memories.get(GLOBAL_ONLY, "mem_none") is None
+    assert await store.memories.find(GLOBAL_ONLY, EVERYTHING, 10) == []
+    assert await store.memories.delete(GLOBAL_ONLY, ["mem_none"]) == []
+    assert await store.memories.delete(GLOBAL_ONLY, []) == []
     assert await store.memories.scan(None, 10) == []
     assert await store.memories.counts() == MemoryCounts(0, 0, {})
 
 
-async def test_what_was_kept_last_is_found_first(store: Store) -> None:
+async def test_the_newest_memory_is_found_first(store: Store) -> None:
     await store.memories.put([write("one"), write("two")])
     await store.memories.put([write("three")])
     assert await contents(store) == ["three", "two", "one"]
-    assert [memory.content for memory in await store.memories.find(NOBODY_IN_PARTICULAR, EVERYTHING, 2)] == [
+    assert [memory.content for memory in await store.memories.find(GLOBAL_ONLY, EVERYTHING, 2)] == [
         "three",
         "two",
     ]
 
 
-async def test_counts_tell_what_is_kept_and_indexed(store: Store) -> None:
+async def test_counts_report_stored_and_indexed_memories(store: Store) -> None:
     await store.memories.put(
         [
             write("one", vector=vector(1, 0)),
@@ -120,7 +119,7 @@ async def test_counts_tell_what_is_kept_and_indexed(store: Store) -> None:
 # -- keys ------------------------------------------------------------------------------------------
 
 
-async def test_a_key_used_again_revises_what_it_names_and_keeps_the_rest(store: Store) -> None:
+async def test_a_key_used_again_updates_the_named_fields_only(store: Store) -> None:
     first = write(
         "Deploy on Fridays",
         key="deploy",
@@ -155,11 +154,11 @@ async def test_a_key_used_again_revises_what_it_names_and_keeps_the_rest(store: 
     (updated,) = await store.memories.put([second])
     (version,) = updated.superseded
     assert updated == Updated(revised, superseded=(version,))
-    assert await store.memories.find(NOBODY_IN_PARTICULAR, EVERYTHING, 10) == [revised]
+    assert await store.memories.find(GLOBAL_ONLY, EVERYTHING, 10) == [revised]
     assert await store.memories.counts() == MemoryCounts(2, 2, {})
 
 
-async def test_one_key_several_times_in_one_call_is_one_memory(store: Store) -> None:
+async def test_a_key_repeated_in_one_call_is_one_memory(store: Store) -> None:
     first, second, third = (write(text, key="k", terms=(text,), vector=vector(1, 0)) for text in ("a1", "b2", "c3"))
     other = write("other")
     outcomes = await store.memories.put([first, second, other, third])
@@ -182,7 +181,7 @@ async def test_memories_without_a_key_never_replace_each_other(store: Store) -> 
     assert await contents(store) == ["same", "same"]
 
 
-PLACES = [
+SCOPES = [
     (Scope.GLOBAL, None, None),
     (Scope.PROJECT, "prj_a", None),
     (Scope.PROJECT, "prj_b", None),
@@ -193,20 +192,20 @@ PLACES = [
 ]
 
 
-async def test_the_same_key_in_another_place_is_another_memory(store: Store) -> None:
+async def test_the_same_key_in_another_scope_is_another_memory(store: Store) -> None:
     def everywhere(text: str) -> list[str]:
-        return [f"{text} {scope} {project} {session}" for scope, project, session in PLACES]
+        return [f"{text} {scope} {project} {session}" for scope, project, session in SCOPES]
 
     for text in ("first", "second"):
         outcomes = await store.memories.put(
             [
                 write(content, key="k", scope=scope, project_id=project, session_id=session)
-                for content, (scope, project, session) in zip(everywhere(text), PLACES, strict=True)
+                for content, (scope, project, session) in zip(everywhere(text), SCOPES, strict=True)
             ]
         )
         assert {type(outcome) for outcome in outcomes} == {Stored if text == "first" else Updated}
-    living = [memory for memory in await store.memories.scan(None, 100) if memory.superseded_by is None]
-    assert {memory.content for memory in living} == set(everywhere("second"))
+    current = [memory for memory in await store.memories.scan(None, 100) if memory.superseded_by is None]
+    assert {memory.content for memory in current} == set(everywhere("second"))
 
 
 async def test_a_key_belongs_to_its_project_and_not_to_the_session_that_wrote_it(store: Store) -> None:
@@ -222,7 +221,7 @@ async def test_a_key_belongs_to_its_project_and_not_to_the_session_that_wrote_it
     ]
 
 
-async def test_a_write_that_fails_leaves_nothing_of_its_call(store: Store) -> None:
+async def test_a_failed_write_stores_nothing_of_its_call(store: Store) -> None:
     good, bad = write("good", key="k"), write("bad", metadata={"unkeepable": object()})
     with pytest.raises(TypeError):
         await store.memories.put([good, bad])
@@ -247,34 +246,34 @@ VIEWS = {
 NAMES = ["global", "project a", "project b", "session -1", "session a1", "session a2", "session b1"]
 
 
-async def kept_everywhere(store: Store) -> dict[str, Memory]:
+async def store_in_every_scope(store: Store) -> dict[str, Memory]:
     writes = [
         write(name, terms=("shared",), vector=vector(1, 0.5), scope=scope, project_id=project, session_id=session)
-        for name, (scope, project, session) in zip(NAMES, PLACES, strict=True)
+        for name, (scope, project, session) in zip(NAMES, SCOPES, strict=True)
     ]
     await store.memories.put(writes)
-    return {kept.memory.content: kept.memory for kept in writes}
+    return {stored.memory.content: stored.memory for stored in writes}
 
 
 @pytest.mark.parametrize("visibility", VIEWS, ids=str)
-async def test_nobody_sees_more_than_their_scope_by_any_way_of_asking(store: Store, visibility: Visibility) -> None:
-    kept = await kept_everywhere(store)
-    seen = VIEWS[visibility]
-    assert sorted(await contents(store, visibility)) == seen
+async def test_no_query_returns_more_than_its_scope(store: Store, visibility: Visibility) -> None:
+    stored = await store_in_every_scope(store)
+    visible = VIEWS[visibility]
+    assert sorted(await contents(store, visibility)) == visible
     for scope in Scope:
-        expected = [name for name in seen if name.startswith(scope.value)]
+        expected = [name for name in visible if name.startswith(scope.value)]
         assert sorted(await contents(store, visibility, MemoryFilter(scope=scope))) == expected
     for text, meaning in ((("shared",), b""), ((), vector(1, 0)), (("shared",), vector(1, 0))):
         pool = await search(store, query(*text, vector=meaning, visibility=visibility))
-        assert [candidate.memory.content for candidate in pool.candidates] == seen
-    assert [name for name, memory in kept.items() if await store.memories.get(visibility, memory.id)] == seen
-    erased = await store.memories.delete(visibility, [memory.id for memory in kept.values()])
-    assert [memory.content for memory in erased] == seen
-    left = {memory.content for memory in await store.memories.scan(None, 100)}
-    assert left == set(NAMES) - set(seen)
+        assert [candidate.memory.content for candidate in pool.candidates] == visible
+    assert [name for name, memory in stored.items() if await store.memories.get(visibility, memory.id)] == visible
+    erased = await store.memories.delete(visibility, [memory.id for memory in stored.values()])
+    assert [memory.content for memory in erased] == visible
+    remaining = {memory.content for memory in await store.memories.scan(None, 100)}
+    assert remaining == set(NAMES) - set(visible)
 
 
-async def test_a_memory_of_wider_scope_is_not_hidden_by_the_session_it_came_from(store: Store) -> None:
+async def test_the_session_of_a_memory_does_not_narrow_its_scope(store: Store) -> None:
     await store.memories.put(
         [
             write("from one", session_id="ses_1"),
@@ -333,7 +332,7 @@ FILTERS: list[tuple[MemoryFilter, str]] = [
 
 
 @pytest.mark.parametrize(("filter", "expected"), FILTERS, ids=lambda value: None if isinstance(value, str) else "f")
-async def test_a_filter_holds_for_finding_and_for_both_ways_of_searching(
+async def test_a_filter_applies_to_lists_and_to_both_kinds_of_search(
     store: Store, filter: MemoryFilter, expected: str
 ) -> None:
     await store.memories.put(
@@ -343,8 +342,8 @@ async def test_a_filter_holds_for_finding_and_for_both_ways_of_searching(
         ]
     )
     visibility = Visibility("prj_a")
-    found = await store.memories.find(visibility, filter, 10)
-    assert "".join(memory.content for memory in reversed(found)) == expected
+    result = await store.memories.find(visibility, filter, 10)
+    assert "".join(memory.content for memory in reversed(result)) == expected
     for terms, meaning in ((("shared",), b""), ((), vector(1, 0)), (("shared",), vector(1, 0))):
         pool = await search(store, query(*terms, vector=meaning, filter=filter, visibility=visibility))
         assert "".join(candidate.memory.content for candidate in pool.candidates) == expected
@@ -353,37 +352,37 @@ async def test_a_filter_holds_for_finding_and_for_both_ways_of_searching(
 # -- deleting --------------------------------------------------------------------------------------
 
 
-async def test_a_deleted_memory_is_gone_from_every_answer(store: Store, other: Store) -> None:
-    gone = write("gone forever", vector=vector(1, 0), key="k")
+async def test_a_deleted_memory_is_in_no_answer(store: Store, other: Store) -> None:
+    deleted = write("gone forever", vector=vector(1, 0), key="k")
     stays = write("stays forever", vector=vector(1, 0))
-    await store.memories.put([gone, stays])
-    asked = query("gone", "forever", vector=vector(1, 0))
+    await store.memories.put([deleted, stays])
+    question = query("gone", "forever", vector=vector(1, 0))
     for reader in (store, other):
-        assert len((await search(reader, asked)).candidates) == 2
-    ids = [gone.memory.id, "mem_none", gone.memory.id]
-    assert await store.memories.delete(NOBODY_IN_PARTICULAR, ids) == [gone.memory]
+        assert len((await search(reader, question)).candidates) == 2
+    ids = [deleted.memory.id, "mem_none", deleted.memory.id]
+    assert await store.memories.delete(GLOBAL_ONLY, ids) == [deleted.memory]
     for reader in (store, other):
-        pool = await search(reader, asked)
+        pool = await search(reader, question)
         assert [candidate.memory for candidate in pool.candidates] == [stays.memory]
         assert (pool.texts, pool.frequencies) == (1, {"gone": 0, "forever": 1})
-        assert await reader.memories.get(NOBODY_IN_PARTICULAR, gone.memory.id) is None
+        assert await reader.memories.get(GLOBAL_ONLY, deleted.memory.id) is None
     assert await store.memories.counts() == MemoryCounts(1, 1, {MODEL: 1})
     assert await store.memories.put([write("back", key="k")]) != []
     assert await contents(store) == ["back", "stays forever"]
 
 
-async def test_the_erased_are_returned_in_the_order_asked_for(store: Store) -> None:
+async def test_erased_memories_are_returned_in_the_requested_order(store: Store) -> None:
     writes = [write(name) for name in "abc"]
     await store.memories.put(writes)
     ids = [writes[index].memory.id for index in (2, 0, 1)]
-    assert [memory.content for memory in await store.memories.delete(NOBODY_IN_PARTICULAR, ids)] == ["c", "a", "b"]
+    assert [memory.content for memory in await store.memories.delete(GLOBAL_ONLY, ids)] == ["c", "a", "b"]
 
 
 # -- scanning --------------------------------------------------------------------------------------
 
 
 async def test_a_scan_reads_every_scope_in_the_order_of_ids(store: Store) -> None:
-    await kept_everywhere(store)
+    await store_in_every_scope(store)
     everything = await store.memories.scan(None, 100)
     assert sorted(memory.content for memory in everything) == sorted(NAMES)
     assert [memory.id for memory in everything] == sorted(memory.id for memory in everything)
@@ -393,8 +392,8 @@ async def test_a_scan_reads_every_scope_in_the_order_of_ids(store: Store) -> Non
     assert pages == everything
 
 
-async def test_a_scan_goes_on_when_the_last_id_was_deleted(store: Store) -> None:
+async def test_a_scan_continues_when_its_last_id_was_deleted(store: Store) -> None:
     await store.memories.put([write(name, id=f"mem_{name}") for name in "abcd"])
     first = await store.memories.scan(None, 2)
-    await store.memories.delete(NOBODY_IN_PARTICULAR, ["mem_b", "mem_c"])
+    await store.memories.delete(GLOBAL_ONLY, ["mem_b", "mem_c"])
     assert [memory.content for memory in await store.memories.scan(first[-1].id, 2)] == ["d"]

@@ -1,4 +1,4 @@
-"""What every backend keeps of permission rules, and of prompts that wait for an answer."""
+"""Store contract: permission rules, and prompts that wait for an answer."""
 
 from dataclasses import replace
 
@@ -22,14 +22,14 @@ RULE = PermissionRule(
 )
 
 
-async def test_16_a_rule_is_kept_whole_and_once(store: Store, other: Store) -> None:
+async def test_16_a_rule_is_stored_completely_and_once(store: Store, other: Store) -> None:
     assert await store.permissions.add(RULE) == (RULE, True)
     assert await other.permissions.add(replace(RULE, id="rule_2")) == (RULE, False)
     assert await other.permissions.list(None) == [RULE]
     assert await other.permissions.get("rule_1") == RULE
 
 
-async def test_16_a_rule_of_a_project_holds_there_and_nowhere_else(store: Store) -> None:
+async def test_16_a_rule_of_a_project_applies_only_there(store: Store) -> None:
     project = await store.projects.ensure("/proj/apollo", None)
     own = replace(RULE, id="rule_2", project_id=project.id)
     await store.permissions.add(RULE)
@@ -65,5 +65,5 @@ async def test_16_a_prompt_waits_for_its_answer_once(store: Store, other: Store,
     assert await store.prompts.take("agent:1") is None
     await store.prompts.put("agent:1", "never answered", clock())
     clock.advance(10)
-    await store.prompts.forget_before(clock())
+    await store.prompts.delete_before(clock())
     assert await store.prompts.take("agent:1") is None

@@ -1,4 +1,4 @@
-"""What every backend keeps of tasks and goals. Numbers are rows of the feature table."""
+"""Store contract: tasks and goals. Numbers are rows of the feature table."""
 
 import asyncio
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 
 from scrubjay.app.store import Store
 from scrubjay.core.errors import Conflict, NotFound, QuotaExceeded
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.tasks.models import (
     Goal,
@@ -24,7 +24,7 @@ from scrubjay.features.tasks.models import (
     TaskPriority,
     TaskStatus,
 )
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW
+from tests.contracts.samples import GLOBAL_ONLY, NOW
 
 LATER = NOW + timedelta(hours=1)
 MOST = 100
@@ -44,17 +44,17 @@ def milestone(name: str, weight: float = 1.0) -> Milestone:
     return Milestone(id=f"milestone_{name}", title=name, weight=weight, created_at=NOW)
 
 
-async def names(store: Store, visibility: Visibility = NOBODY_IN_PARTICULAR, **only: Any) -> list[str]:
+async def names(store: Store, visibility: Visibility = GLOBAL_ONLY, **only: Any) -> list[str]:
     return [one.title for one in (await store.tasks.page(visibility, TaskFilter(**only), MOST)).tasks]
 
 
-async def goal_names(store: Store, visibility: Visibility = NOBODY_IN_PARTICULAR, **only: Any) -> list[str]:
+async def goal_names(store: Store, visibility: Visibility = GLOBAL_ONLY, **only: Any) -> list[str]:
     return [one.title for one in (await store.goals.page(visibility, GoalFilter(**only), MOST)).goals]
 
 
-async def test_095_a_task_is_kept_whole_and_other_processes_see_it(store: Store, other: Store) -> None:
+async def test_095_a_task_is_stored_completely_and_visible_to_other_processes(store: Store, other: Store) -> None:
     project = await store.projects.ensure("/proj/apollo", None)
-    whole = task(
+    stored = task(
         "paint",
         project_id=project.id,
         description="All of it.",
@@ -64,14 +64,14 @@ async def test_095_a_task_is_kept_whole_and_other_processes_see_it(store: Store,
         client="ada",
         completed_at=LATER,
     )
-    assert await store.tasks.add(whole) == whole
-    assert await other.tasks.get(Visibility(project.id), "task_paint") == whole
+    assert await store.tasks.add(stored) == stored
+    assert await other.tasks.get(Visibility(project.id), "task_paint") == stored
     assert await other.tasks.get(Visibility(project.id), "task_other") is None
     with pytest.raises(NotFound):
         await store.tasks.add(task("lost", project_id="prj_none"))
 
 
-async def test_095_tasks_come_most_urgent_first_and_then_oldest_and_completed_ones_only_when_asked(
+async def test_095_tasks_are_sorted_by_urgency_then_age_and_completed_ones_only_on_request(
     store: Store,
 ) -> None:
     for name, fields in {
@@ -89,29 +89,29 @@ async def test_095_tasks_come_most_urgent_first_and_then_oldest_and_completed_on
     assert await names(store, priority=TaskPriority.MEDIUM) == ["old", "new"]
 
 
-async def test_095_pages_lose_nothing_and_tell_nothing_twice_while_others_write(store: Store) -> None:
-    wanted = {f"{number:02}" for number in range(11)}
+async def test_095_pages_neither_skip_nor_repeat_tasks_during_writes(store: Store) -> None:
+    expected = {f"{number:02}" for number in range(11)}
     for number in range(11):
         await store.tasks.add(task(f"{number:02}", priority=[*TaskPriority][number % 4]))
     seen: list[str] = []
-    place = None
+    cursor = None
     while True:
-        page = await store.tasks.page(NOBODY_IN_PARTICULAR, TaskFilter(), 3, place)
+        page = await store.tasks.page(GLOBAL_ONLY, TaskFilter(), 3, cursor)
         assert len(page.tasks) <= 3
         seen += [one.title for one in page.tasks]
         if page.last is None:
             break
-        place = page.last
+        cursor = page.last
         await store.tasks.add(task(f"later {len(seen)}", priority=TaskPriority.URGENT))
-        await store.tasks.delete(NOBODY_IN_PARTICULAR, f"task_{seen[-1]}")
+        await store.tasks.delete(GLOBAL_ONLY, f"task_{seen[-1]}")
     assert len(seen) == len(set(seen))
-    assert wanted <= set(seen)
-    assert (await store.tasks.page(NOBODY_IN_PARTICULAR, TaskFilter(), 2)).total == 11
-    exact = await store.tasks.page(NOBODY_IN_PARTICULAR, TaskFilter(priority=TaskPriority.LOW), 3)
+    assert expected <= set(seen)
+    assert (await store.tasks.page(GLOBAL_ONLY, TaskFilter(), 2)).total == 11
+    exact = await store.tasks.page(GLOBAL_ONLY, TaskFilter(priority=TaskPriority.LOW), 3)
     assert (len(exact.tasks), exact.last) == (2, None)
 
 
-async def test_095_a_project_sees_its_own_and_the_global_and_nothing_else(store: Store) -> None:
+async def test_095_a_project_sees_its_own_and_global_tasks_only(store: Store) -> None:
     apollo = await store.projects.ensure("/proj/apollo", None)
     gemini = await store.projects.ensure("/proj/gemini", None)
     for name, project in {"ours": apollo.id, "theirs": gemini.id, "all": None}.items():
@@ -122,12 +122,12 @@ async def test_095_a_project_sees_its_own_and_the_global_and_nothing_else(store:
     assert await names(store, ours) == ["ours", "all"]
     assert await goal_names(store, ours) == ["ours", "all"]
     assert (await names(store), await goal_names(store)) == (["all"], ["all"])
-    change, wish = TaskChange(title="x"), GoalChange(title="x")
+    change, goal_change = TaskChange(title="x"), GoalChange(title="x")
     assert await store.tasks.get(ours, "task_theirs") is None
     assert await store.tasks.change(ours, "task_theirs", change, NOW) is None
     assert await store.tasks.delete(ours, "task_theirs") == []
     assert await store.goals.get(ours, "goal_theirs") is None
-    assert await store.goals.change(ours, "goal_theirs", wish, NOW) is None
+    assert await store.goals.change(ours, "goal_theirs", goal_change, NOW) is None
     assert await store.goals.delete(ours, "goal_theirs") is None
     assert await store.goals.add_milestone(ours, "goal_theirs", milestone("x"), most=MOST) is None
     assert await store.goals.complete_milestone(ours, "milestone_theirs", NOW) is None
@@ -137,23 +137,23 @@ async def test_095_a_project_sees_its_own_and_the_global_and_nothing_else(store:
     assert await store.tasks.get(Visibility(gemini.id), "task_theirs") == task("theirs", project_id=gemini.id)
 
 
-async def test_095_a_change_takes_what_it_names_and_says_when_a_task_was_completed(store: Store) -> None:
+async def test_095_an_update_changes_only_the_named_fields_and_sets_the_completion_time(store: Store) -> None:
     await store.tasks.add(task("paint", description="All of it.", notes="red"))
     done = TaskChange(status=TaskStatus.COMPLETED, notes="")
-    changed = await store.tasks.change(NOBODY_IN_PARTICULAR, "task_paint", done, LATER)
-    whole = task("paint", description="All of it.", status=TaskStatus.COMPLETED, updated_at=LATER, completed_at=LATER)
-    assert changed == whole == await store.tasks.get(NOBODY_IN_PARTICULAR, "task_paint")
+    changed = await store.tasks.change(GLOBAL_ONLY, "task_paint", done, LATER)
+    stored = task("paint", description="All of it.", status=TaskStatus.COMPLETED, updated_at=LATER, completed_at=LATER)
+    assert changed == stored == await store.tasks.get(GLOBAL_ONLY, "task_paint")
     again = LATER + timedelta(hours=1)
-    kept = await store.tasks.change(NOBODY_IN_PARTICULAR, "task_paint", done, again)
-    assert kept == replace(whole, updated_at=again)
+    repeated = await store.tasks.change(GLOBAL_ONLY, "task_paint", done, again)
+    assert repeated == replace(stored, updated_at=again)
     reopened = TaskChange(status=TaskStatus.PENDING, priority=TaskPriority.HIGH)
-    opened = await store.tasks.change(NOBODY_IN_PARTICULAR, "task_paint", reopened, again)
+    opened = await store.tasks.change(GLOBAL_ONLY, "task_paint", reopened, again)
     assert opened is not None
     assert (opened.completed_at, opened.priority) == (None, TaskPriority.HIGH)
-    assert await store.tasks.change(NOBODY_IN_PARTICULAR, "task_none", done, NOW) is None
+    assert await store.tasks.change(GLOBAL_ONLY, "task_none", done, NOW) is None
 
 
-async def test_095_two_processes_that_change_one_task_at_once_both_have_their_way(store: Store, other: Store) -> None:
+async def test_095_concurrent_updates_of_a_task_are_both_applied(store: Store, other: Store) -> None:
     await store.tasks.add(task("paint"))
     fields: list[TaskChange] = [
         TaskChange(title="Paint it"),
@@ -165,11 +165,11 @@ async def test_095_two_processes_that_change_one_task_at_once_both_have_their_wa
     stores = [store, other] * 3
     await asyncio.gather(
         *(
-            one.tasks.change(NOBODY_IN_PARTICULAR, "task_paint", change, LATER)
+            one.tasks.change(GLOBAL_ONLY, "task_paint", change, LATER)
             for one, change in zip(stores, fields, strict=False)
         )
     )
-    assert await store.tasks.get(NOBODY_IN_PARTICULAR, "task_paint") == task(
+    assert await store.tasks.get(GLOBAL_ONLY, "task_paint") == task(
         "paint",
         title="Paint it",
         description="All of it.",
@@ -180,26 +180,26 @@ async def test_095_two_processes_that_change_one_task_at_once_both_have_their_wa
     )
 
 
-async def test_095_a_task_has_parts_which_are_counted_and_never_itself(store: Store) -> None:
+async def test_095_a_task_counts_its_subtasks_and_cannot_be_its_own(store: Store) -> None:
     await store.tasks.add(task("house"))
     await store.tasks.add(task("roof", parent_id="task_house"))
     await store.tasks.add(task("tiles", parent_id="task_roof"))
     done = TaskChange(status=TaskStatus.COMPLETED)
-    await store.tasks.change(NOBODY_IN_PARTICULAR, "task_roof", done, NOW)
-    house = await store.tasks.get(NOBODY_IN_PARTICULAR, "task_house")
+    await store.tasks.change(GLOBAL_ONLY, "task_roof", done, NOW)
+    house = await store.tasks.get(GLOBAL_ONLY, "task_house")
     assert house == task("house", subtasks=1, open_subtasks=0)
     assert await names(store, parent_id="task_house", with_completed=True) == ["roof"]
     assert await names(store, parent_id="task_none") == []
     for name in ("house", "roof", "tiles"):
         with pytest.raises(Conflict):
-            await store.tasks.change(NOBODY_IN_PARTICULAR, "task_house", TaskChange(parent_id=f"task_{name}"), NOW)
+            await store.tasks.change(GLOBAL_ONLY, "task_house", TaskChange(parent_id=f"task_{name}"), NOW)
     with pytest.raises(NotFound):
-        await store.tasks.change(NOBODY_IN_PARTICULAR, "task_house", TaskChange(parent_id="task_none"), NOW)
-    free = await store.tasks.change(NOBODY_IN_PARTICULAR, "task_tiles", TaskChange(parent_id=""), NOW)
+        await store.tasks.change(GLOBAL_ONLY, "task_house", TaskChange(parent_id="task_none"), NOW)
+    free = await store.tasks.change(GLOBAL_ONLY, "task_tiles", TaskChange(parent_id=""), NOW)
     assert free == task("tiles")
 
 
-async def test_095_a_parent_is_of_the_same_project(store: Store) -> None:
+async def test_095_a_parent_must_be_in_the_same_project(store: Store) -> None:
     project = await store.projects.ensure("/proj/apollo", None)
     await store.tasks.add(task("all"))
     with pytest.raises(NotFound):
@@ -207,22 +207,22 @@ async def test_095_a_parent_is_of_the_same_project(store: Store) -> None:
     assert await names(store, Visibility(project.id)) == ["all"]
 
 
-async def test_095_a_task_with_parts_goes_only_with_them(store: Store) -> None:
+async def test_095_a_task_is_deleted_only_together_with_its_subtasks(store: Store) -> None:
     for name, parent in {"house": None, "roof": "task_house", "tiles": "task_roof", "garden": None}.items():
         await store.tasks.add(task(name, parent_id=parent))
     with pytest.raises(Conflict):
-        await store.tasks.delete(NOBODY_IN_PARTICULAR, "task_house")
+        await store.tasks.delete(GLOBAL_ONLY, "task_house")
     assert len(await names(store)) == 4
-    gone = await store.tasks.delete(NOBODY_IN_PARTICULAR, "task_house", with_subtasks=True)
-    assert [one.title for one in gone] == ["house", "roof", "tiles"]
+    deleted = await store.tasks.delete(GLOBAL_ONLY, "task_house", with_subtasks=True)
+    assert [one.title for one in deleted] == ["house", "roof", "tiles"]
     assert await names(store) == ["garden"]
-    assert await store.tasks.delete(NOBODY_IN_PARTICULAR, "task_house") == []
+    assert await store.tasks.delete(GLOBAL_ONLY, "task_house") == []
 
 
-async def test_096_a_goal_is_kept_whole_with_its_milestones(store: Store, other: Store) -> None:
+async def test_096_a_goal_is_stored_completely_with_its_milestones(store: Store, other: Store) -> None:
     project = await store.projects.ensure("/proj/apollo", None)
     ours = Visibility(project.id)
-    whole = goal(
+    stored = goal(
         "moon",
         project_id=project.id,
         description="And back.",
@@ -232,11 +232,11 @@ async def test_096_a_goal_is_kept_whole_with_its_milestones(store: Store, other:
         given_progress=12.5,
         client="ada",
     )
-    assert await store.goals.add(whole) == whole
+    assert await store.goals.add(stored) == stored
     first, second = milestone("orbit", 3.0), milestone("landing")
     await other.goals.add_milestone(ours, "goal_moon", first, most=2)
     added = await store.goals.add_milestone(ours, "goal_moon", replace(second, created_at=LATER), most=2)
-    expected = replace(whole, milestones=(first, replace(second, created_at=LATER)), updated_at=LATER)
+    expected = replace(stored, milestones=(first, replace(second, created_at=LATER)), updated_at=LATER)
     assert added == expected == await other.goals.get(ours, "goal_moon")
     with pytest.raises(QuotaExceeded):
         await store.goals.add_milestone(ours, "goal_moon", milestone("flag"), most=2)
@@ -247,7 +247,7 @@ async def test_096_a_goal_is_kept_whole_with_its_milestones(store: Store, other:
     assert await store.goals.complete_milestone(ours, "milestone_orbit", NOW) is None
 
 
-async def test_096_goals_come_most_important_first_and_finished_ones_only_when_asked(store: Store) -> None:
+async def test_096_goals_are_sorted_by_importance_and_finished_ones_only_on_request(store: Store) -> None:
     for name, fields in {
         "old": {},
         "done": {"status": GoalStatus.COMPLETED, "completed_at": NOW},
@@ -259,68 +259,68 @@ async def test_096_goals_come_most_important_first_and_finished_ones_only_when_a
     assert await goal_names(store, with_finished=True) == ["moon", "gone", "old", "done"]
     assert await goal_names(store, status=GoalStatus.ABANDONED) == ["gone"]
     assert await goal_names(store, priority=GoalPriority.CRITICAL) == ["moon"]
-    page = await store.goals.page(NOBODY_IN_PARTICULAR, GoalFilter(with_finished=True), 3)
+    page = await store.goals.page(GLOBAL_ONLY, GoalFilter(with_finished=True), 3)
     assert (len(page.goals), page.total) == (3, 4)
-    rest = await store.goals.page(NOBODY_IN_PARTICULAR, GoalFilter(with_finished=True), 3, page.last)
+    rest = await store.goals.page(GLOBAL_ONLY, GoalFilter(with_finished=True), 3, page.last)
     assert ([one.title for one in rest.goals], rest.last) == (["done"], None)
 
 
-async def test_096_progress_is_what_the_milestones_say_and_only_else_what_was_given(store: Store) -> None:
+async def test_096_progress_is_computed_from_milestones_or_else_as_given(store: Store) -> None:
     await store.goals.add(goal("moon"))
-    half = GoalChange(given_progress=50)
-    given = await store.goals.change(NOBODY_IN_PARTICULAR, "goal_moon", half, NOW)
-    assert given == goal("moon", given_progress=50)
+    halfway = GoalChange(given_progress=50)
+    updated = await store.goals.change(GLOBAL_ONLY, "goal_moon", halfway, NOW)
+    assert updated == goal("moon", given_progress=50)
     for name, weight in {"orbit": 3, "landing": 1}.items():
-        await store.goals.add_milestone(NOBODY_IN_PARTICULAR, "goal_moon", milestone(name, weight), most=MOST)
+        await store.goals.add_milestone(GLOBAL_ONLY, "goal_moon", milestone(name, weight), most=MOST)
     with pytest.raises(Conflict):
-        await store.goals.change(NOBODY_IN_PARTICULAR, "goal_moon", half, NOW)
-    assert await store.goals.complete_milestone(NOBODY_IN_PARTICULAR, "milestone_orbit", NOW, goal_id="goal_x") is None
-    first = await store.goals.complete_milestone(NOBODY_IN_PARTICULAR, "milestone_orbit", LATER, goal_id="goal_moon")
+        await store.goals.change(GLOBAL_ONLY, "goal_moon", halfway, NOW)
+    assert await store.goals.complete_milestone(GLOBAL_ONLY, "milestone_orbit", NOW, goal_id="goal_x") is None
+    first = await store.goals.complete_milestone(GLOBAL_ONLY, "milestone_orbit", LATER, goal_id="goal_moon")
     again = await store.goals.complete_milestone(
-        NOBODY_IN_PARTICULAR, "milestone_orbit", LATER + timedelta(hours=1), goal_id="goal_moon"
+        GLOBAL_ONLY, "milestone_orbit", LATER + timedelta(hours=1), goal_id="goal_moon"
     )
     assert first is not None
     assert again == replace(first, updated_at=LATER + timedelta(hours=1))
     assert (first.progress_percent, first.milestones[0].completed_at) == (75.0, LATER)
-    whole = await store.goals.delete_milestone(NOBODY_IN_PARTICULAR, "milestone_landing", LATER)
-    assert whole is not None
-    assert (whole.progress_percent, whole.ready_to_complete, whole.status) == (100.0, True, GoalStatus.PLANNING)
+    stored = await store.goals.delete_milestone(GLOBAL_ONLY, "milestone_landing", LATER)
+    assert stored is not None
+    assert (stored.progress_percent, stored.ready_to_complete, stored.status) == (100.0, True, GoalStatus.PLANNING)
     finished = GoalChange(status=GoalStatus.COMPLETED)
-    done = await store.goals.change(NOBODY_IN_PARTICULAR, "goal_moon", finished, LATER)
-    assert done == await store.goals.get(NOBODY_IN_PARTICULAR, "goal_moon")
+    done = await store.goals.change(GLOBAL_ONLY, "goal_moon", finished, LATER)
+    assert done == await store.goals.get(GLOBAL_ONLY, "goal_moon")
     assert done is not None
     assert (done.completed_at, done.ready_to_complete) == (LATER, False)
 
 
-async def test_096_two_processes_that_complete_milestones_at_once_lose_none(store: Store, other: Store) -> None:
+async def test_096_concurrent_completions_of_milestones_are_all_stored(store: Store, other: Store) -> None:
     await store.goals.add(goal("moon"))
     for number in range(6):
-        await store.goals.add_milestone(NOBODY_IN_PARTICULAR, "goal_moon", milestone(str(number)), most=MOST)
+        await store.goals.add_milestone(GLOBAL_ONLY, "goal_moon", milestone(str(number)), most=MOST)
     await asyncio.gather(
         *(
-            (store, other)[number % 2].goals.complete_milestone(NOBODY_IN_PARTICULAR, f"milestone_{number}", NOW)
+            (store, other)[number % 2].goals.complete_milestone(GLOBAL_ONLY, f"milestone_{number}", NOW)
             for number in range(6)
         )
     )
-    reached = await store.goals.get(NOBODY_IN_PARTICULAR, "goal_moon")
+    reached = await store.goals.get(GLOBAL_ONLY, "goal_moon")
     assert reached is not None
     assert reached.progress_percent == 100
 
 
-async def test_095_a_client_keeps_no_more_than_it_may_of_tasks_goals_and_milestones_together(store: Store) -> None:
-    three = Allowance("ada", 3)
-    await store.tasks.add(task("nobody's"), Allowance("", 1))
+async def test_095_the_quota_covers_tasks_goals_and_milestones_together(store: Store) -> None:
+    three = StorageQuota("ada", 3)
+    await store.tasks.add(task("nobody's"), StorageQuota("", 1))
     await store.tasks.add(task("one", client="ada"), three)
     await store.goals.add(goal("two", client="ada"), three)
     third = replace(milestone("three"), client="ada")
-    await store.goals.add_milestone(NOBODY_IN_PARTICULAR, "goal_two", third, most=MOST, allowance=three)
+    await store.goals.add_milestone(GLOBAL_ONLY, "goal_two", third, most=MOST, allowance=three)
     with pytest.raises(QuotaExceeded):
         await store.tasks.add(task("four", client="ada"), three)
     with pytest.raises(QuotaExceeded):
         await store.goals.add(goal("four", client="ada"), three)
     fourth = replace(milestone("four"), client="ada")
     with pytest.raises(QuotaExceeded):
-        await store.goals.add_milestone(NOBODY_IN_PARTICULAR, "goal_two", fourth, most=MOST, allowance=three)
+        await store.goals.add_milestone(GLOBAL_ONLY, "goal_two", fourth, most=MOST, allowance=three)
     assert (await names(store), await goal_names(store)) == (["nobody's", "one"], ["two"])
     with pytest.raises(QuotaExceeded):
-        await store.tasks.add(task("nobody's second"), Allowance("", 1))
+        await store.tasks.add(task("nobody's second"), StorageQuota("", 1))

@@ -1,35 +1,37 @@
-"""How every backend makes its indexes anew while it goes on answering."""
+"""Store contract: rebuilding indexes while searches continue."""
 
 import pytest
 
 from scrubjay.app.store import Store
 from scrubjay.core.errors import Conflict
-from scrubjay.features.memory.models import Derived
 from scrubjay.features.memory.store import MemoryCounts
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, FoundPool, query, search, vector, write
+from scrubjay.features.memory.writes import SearchData
+from tests.contracts.samples import GLOBAL_ONLY, FoundPool, query, search, vector, write
 
 NEW_MODEL = "better"
 
 
-def derived(*terms: str, meaning: bytes = b"", model: str = NEW_MODEL) -> Derived:
-    return Derived(passages=(terms,), traits=0, vector=meaning, model=model)
+def derived(*terms: str, meaning: bytes = b"", model: str = NEW_MODEL) -> SearchData:
+    return SearchData(passages=(terms,), traits=0, vector=meaning, model=model)
 
 
 def names(pool: FoundPool) -> list[str]:
     return [candidate.memory.content for candidate in pool.candidates]
 
 
-async def kept(store: Store) -> list[str]:
-    """Three memories; their ids."""
+async def store_three_memories(store: Store) -> list[str]:
+    """Store three memories; return their ids."""
     ids = ["mem_a", "mem_b", "mem_c"]
-    await store.memories.put([write(own[-1], id=own, terms=("old",), vector=vector(1, 0)) for own in ids])
+    await store.memories.put(
+        [write(memory_id[-1], id=memory_id, terms=("old",), vector=vector(1, 0)) for memory_id in ids]
+    )
     return ids
 
 
 async def test_a_rebuild_changes_answers_only_when_it_is_finished(store: Store, other: Store) -> None:
-    ids = await kept(store)
+    ids = await store_three_memories(store)
     assert await store.memories.begin_rebuild(resume=False) is None
-    await store.memories.rebuild([(own, derived("new", meaning=vector(0, 1))) for own in ids])
+    await store.memories.rebuild([(memory_id, derived("new", meaning=vector(0, 1))) for memory_id in ids])
     assert names(await search(other, query("old"))) == ["a", "b", "c"]
     assert names(await search(other, query("new"))) == []
     files = await store.memories.finish_rebuild()
@@ -44,14 +46,14 @@ async def test_a_rebuild_changes_answers_only_when_it_is_finished(store: Store, 
 
 
 async def test_writes_during_a_rebuild_are_found_before_and_after_it(store: Store, other: Store) -> None:
-    await kept(store)
+    await store_three_memories(store)
     await store.memories.begin_rebuild(resume=False)
     await other.memories.put([write("d", id="mem_d", terms=("fresh",), vector=vector(1, 0))])
-    await other.memories.delete(NOBODY_IN_PARTICULAR, ["mem_b"])
+    await other.memories.delete(GLOBAL_ONLY, ["mem_b"])
     assert names(await search(store, query("fresh"))) == ["d"]
-    await store.memories.rebuild([(own, derived("new")) for own in ("mem_a", "mem_b", "mem_c", "mem_d")])
+    await store.memories.rebuild([(memory_id, derived("new")) for memory_id in ("mem_a", "mem_b", "mem_c", "mem_d")])
     await other.memories.put([write("e", terms=("fresh",))])
-    await other.memories.delete(NOBODY_IN_PARTICULAR, ["mem_c"])
+    await other.memories.delete(GLOBAL_ONLY, ["mem_c"])
     await store.memories.finish_rebuild()
     assert names(await search(other, query("fresh"))) == ["d", "e"]
     assert names(await search(other, query("new"))) == ["a"]
@@ -71,23 +73,23 @@ async def test_a_memory_revised_after_it_was_scanned_keeps_its_newer_words(store
     assert [(c.memory.content, c.cosine) for c in pool.candidates] == [("revised", 1)]
 
 
-async def test_a_rebuild_is_resumed_where_it_was_or_begun_anew(store: Store, other: Store) -> None:
-    await kept(store)
+async def test_a_rebuild_is_resumed_or_restarted(store: Store, other: Store) -> None:
+    await store_three_memories(store)
     assert await store.memories.begin_rebuild(resume=True) is None
     assert await other.memories.begin_rebuild(resume=True) is None
     await store.memories.rebuild([("mem_a", derived("new")), ("mem_b", derived("new"))])
-    await store.memories.delete(NOBODY_IN_PARTICULAR, ["mem_b"])
+    await store.memories.delete(GLOBAL_ONLY, ["mem_b"])
     after = await other.memories.begin_rebuild(resume=True)
     assert [memory.id for memory in await other.memories.scan(after, 10)] == ["mem_c"]
     assert await other.memories.begin_rebuild(resume=False) is None
-    await other.memories.rebuild([(own, derived("newest")) for own in ("mem_a", "mem_c")])
+    await other.memories.rebuild([(memory_id, derived("newest")) for memory_id in ("mem_a", "mem_c")])
     await other.memories.rebuild([])
     await other.memories.finish_rebuild()
     assert names(await search(store, query("newest", "new"))) == ["a", "c"]
 
 
 async def test_a_rebuild_that_misses_memories_cannot_be_finished(store: Store) -> None:
-    await kept(store)
+    await store_three_memories(store)
     await store.memories.begin_rebuild(resume=False)
     await store.memories.rebuild([("mem_a", derived("new"))])
     with pytest.raises(Conflict, match="2 memories"):
@@ -96,8 +98,8 @@ async def test_a_rebuild_that_misses_memories_cannot_be_finished(store: Store) -
     assert await store.memories.begin_rebuild(resume=True) == "mem_a"
 
 
-async def test_without_a_rebuild_there_is_nothing_to_go_on_with_or_to_finish(store: Store) -> None:
-    await kept(store)
+async def test_without_a_rebuild_there_is_nothing_to_resume_or_finish(store: Store) -> None:
+    await store_three_memories(store)
     with pytest.raises(Conflict):
         await store.memories.rebuild([("mem_a", derived("new"))])
     with pytest.raises(Conflict):

@@ -1,4 +1,4 @@
-"""What every backend offers for looking after a whole store."""
+"""Store contract: maintenance of a whole store."""
 
 from pathlib import Path
 
@@ -7,26 +7,26 @@ import pytest
 from scrubjay.app.store import Store
 from scrubjay.core.errors import Conflict, InvalidRequest, Unavailable
 from tests.contracts.conftest import Backend
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, search, vector, write
+from tests.contracts.samples import GLOBAL_ONLY, query, search, vector, write
 
 
-async def test_what_was_kept_is_there_after_closing_and_opening_again(backend: Backend) -> None:
+async def test_data_survives_closing_and_reopening(backend: Backend) -> None:
     first = await backend.open()
-    kept = write("durable", vector=vector(1, 0))
-    await first.memories.put([kept])
+    stored = write("durable", vector=vector(1, 0))
+    await first.memories.put([stored])
     project = await first.projects.ensure("/p", None)
     job = await first.jobs.add("index", {}, owner=None)
     await first.usage.add({"recall": 1})
     await first.close()
     second = await backend.open()
-    assert await second.memories.get(NOBODY_IN_PARTICULAR, kept.memory.id) == kept.memory
+    assert await second.memories.get(GLOBAL_ONLY, stored.memory.id) == stored.memory
     assert len((await search(second, query("durable", vector=vector(1, 0)))).candidates) == 1
     assert await second.projects.list() == [project]
     assert await second.jobs.get(job.id) == job
     assert await second.usage.counts() == {"recall": 1}
 
 
-async def test_a_closed_store_says_so(backend: Backend) -> None:
+async def test_a_closed_store_refuses_calls(backend: Backend) -> None:
     store = await backend.open()
     await store.close()
     await store.close()
@@ -48,7 +48,7 @@ async def test_a_healthy_store_answers_a_ping_and_has_no_problems(store: Store) 
     assert report.problems == []
 
 
-async def test_info_tells_what_the_store_is(store: Store, other: Store) -> None:
+async def test_info_describes_the_store(store: Store, other: Store) -> None:
     info = await store.info()
     assert info.schema_version >= 1
     assert info.bytes > 0
@@ -56,7 +56,7 @@ async def test_info_tells_what_the_store_is(store: Store, other: Store) -> None:
     assert (await other.info()).bytes > info.bytes
 
 
-async def test_a_backup_is_a_whole_store_and_takes_no_name_in_use(store: Store, tmp_path: Path) -> None:
+async def test_a_backup_is_a_complete_store_and_overwrites_nothing(store: Store, tmp_path: Path) -> None:
     await store.memories.put([write("copied", vector=vector(1, 0))])
     target = tmp_path / "copies" / "copy.db"
     with pytest.raises(InvalidRequest, match="does not exist"):
@@ -69,10 +69,10 @@ async def test_a_backup_is_a_whole_store_and_takes_no_name_in_use(store: Store, 
     assert [path.name for path in target.parent.iterdir()] == ["copy.db"]
 
 
-async def test_vacuum_gives_back_what_deleted_memories_took(store: Store) -> None:
+async def test_vacuum_returns_the_space_of_deleted_memories(store: Store) -> None:
     big = write("x" * 2_000_000)
     await store.memories.put([big, write("small")])
-    await store.memories.delete(NOBODY_IN_PARTICULAR, [big.memory.id])
+    await store.memories.delete(GLOBAL_ONLY, [big.memory.id])
     before = await store.info()
     after = await store.vacuum()
     assert after.bytes < before.bytes - 1_000_000

@@ -1,4 +1,4 @@
-"""Searching for exact wording: words, phrases and beginnings that a memory must have."""
+"""Store contract: search for exact wording by words, phrases and prefixes."""
 
 import pytest
 
@@ -17,7 +17,7 @@ TEXTS = [
 Required = tuple[tuple[Wording, ...], ...]
 
 
-async def found(store: Store, *required: tuple[Wording, ...]) -> list[str]:
+async def matching_texts(store: Store, *required: tuple[Wording, ...]) -> list[str]:
     await store.memories.put([write(text) for text in TEXTS])
     pool = await search(store, query("a", "of", "say", "one*two", filter=MemoryFilter(containing=required)))
     return [text for text in TEXTS if any(text == one.memory.content for one in pool.candidates)]
@@ -27,7 +27,7 @@ def phrase(*terms: str) -> tuple[Wording, ...]:
     return (Wording(terms),)
 
 
-def beginning(*terms: str) -> tuple[Wording, ...]:
+def prefix(*terms: str) -> tuple[Wording, ...]:
     return (Wording(terms, open_ended=True),)
 
 
@@ -37,23 +37,25 @@ def beginning(*terms: str) -> tuple[Wording, ...]:
         ((phrase("deployment"),), [0, 1]),
         ((phrase("blue", "green"),), [0]),
         ((phrase("green", "blue"),), []),
-        ((beginning("deploy"),), [0, 1, 2]),
-        ((beginning("blue", "gr"),), [0]),
+        ((prefix("deploy"),), [0, 1, 2]),
+        ((prefix("blue", "gr"),), [0]),
         ((phrase("blue"), phrase("sky")), [1]),
         (((Wording(("sky",)), Wording(("everything",))),), [1, 2]),
         ((phrase("nothing"),), []),
     ],
 )
-async def test_064_only_what_has_the_wording_is_found(store: Store, required: Required, expected: list[int]) -> None:
-    assert await found(store, *required) == [TEXTS[place] for place in expected]
+async def test_064_only_texts_with_the_exact_wording_are_found(
+    store: Store, required: Required, expected: list[int]
+) -> None:
+    assert await matching_texts(store, *required) == [TEXTS[place] for place in expected]
 
 
 @pytest.mark.parametrize("term", ['"hello"', "or", "one*two", "near(three)", "(four)", "-five", "col:six"])
-async def test_064_nothing_in_a_term_is_syntax(store: Store, term: str) -> None:
-    assert await found(store, phrase(term)) == [text for text in TEXTS if term in text.lower().split()]
+async def test_064_terms_are_never_read_as_query_syntax(store: Store, term: str) -> None:
+    assert await matching_texts(store, phrase(term)) == [text for text in TEXTS if term in text.lower().split()]
 
 
 @pytest.mark.parametrize("term", ["", '"', '""', "*", "(", "\0", "a\0b", "NEAR(", "AND", "x" * 100_000])
-async def test_064_a_term_that_nobody_wrote_finds_nothing_and_breaks_nothing(store: Store, term: str) -> None:
-    assert await found(store, phrase(term)) == []
-    assert await found(store, beginning("zzz", term)) == []
+async def test_064_an_unusual_term_finds_nothing_and_does_not_fail(store: Store, term: str) -> None:
+    assert await matching_texts(store, phrase(term)) == []
+    assert await matching_texts(store, prefix("zzz", term)) == []

@@ -1,4 +1,4 @@
-"""Secrets are found, and what only looks like one is left alone."""
+"""Secrets are found, and text that only resembles one is left alone."""
 
 import base64
 import json
@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.core.secrets import Secret, find_secrets, mask, masked, redacted, telling_name
+from scrubjay.core.secrets import Secret, find_secrets, mask, masked, redacted, secret_kind
 
 ALPHANUMERIC = string.ascii_letters + string.digits
 
 
 def like(alphabet: str, length: int) -> st.SearchStrategy[str]:
-    """Random characters with a digit and a letter among them."""
+    """Return random characters with at least one digit and one letter."""
     return st.text(alphabet, min_size=length - 2, max_size=length - 2).map(lambda text: f"{text[:3]}4{text[3:]}f")
 
 
@@ -69,7 +69,7 @@ def assigned(secret: str) -> list[str]:
 
 @pytest.mark.parametrize("kind", WELL_KNOWN)
 @given(st.data(), st.text(), st.text())
-def test_a_secret_of_a_well_known_form_is_found_wherever_it_stands(
+def test_a_secret_with_a_known_format_is_found_in_any_context(
     kind: str, data: st.DataObject, before: str, after: str
 ) -> None:
     secret = data.draw(WELL_KNOWN[kind])
@@ -80,19 +80,19 @@ def test_a_secret_of_a_well_known_form_is_found_wherever_it_stands(
 
 
 @given(like(ALPHANUMERIC, 12).map(lambda body: f"q{body}"))
-def test_a_password_is_found_next_to_a_name_that_tells_of_it(secret: str) -> None:
+def test_a_password_is_found_next_to_a_name_that_marks_it(secret: str) -> None:
     for text in assigned(secret):
         assert mask(text) == (text.replace(secret, "[secret: password]"), ["password"]), text
 
 
-def test_a_password_may_have_a_word_in_it_that_names_are_made_of() -> None:
+def test_a_password_can_contain_a_word_that_marks_secrets() -> None:
     assert mask("password: q0004000KEY0f") == ("password: [secret: password]", ["password"])
     assert mask("password: DB_MAIN2_PASSWORD_V2") == ("password: DB_MAIN2_PASSWORD_V2", [])
     assert mask("password: oauth2_token1") == ("password: oauth2_token1", [])
 
 
 @given(like(ALPHANUMERIC, 22).map(lambda body: f"4a{body}"))
-def test_a_random_value_is_found_next_to_a_name_that_tells_of_it(secret: str) -> None:
+def test_a_random_value_is_found_next_to_a_name_that_marks_it(secret: str) -> None:
     for name, kind in (
         ("api_key", "key"),
         ("client_secret", "secret"),
@@ -106,31 +106,29 @@ def test_a_random_value_is_found_next_to_a_name_that_tells_of_it(secret: str) ->
 
 
 @given(st.text(), st.lists(st.one_of(st.text(), *WELL_KNOWN.values(), st.sampled_from(assigned("hunter2x")))))
-def test_masking_twice_is_masking_once(text: str, parts: list[str]) -> None:
+def test_masking_is_idempotent(text: str, parts: list[str]) -> None:
     once = masked(text.join(parts))
     assert masked(once) == once
     assert find_secrets(once) == []
 
 
 @given(st.one_of(*WELL_KNOWN.values(), like(ALPHANUMERIC, 12).map(lambda body: f"q{body}")))
-def test_nothing_of_a_secret_is_left_not_even_where_it_is_said_again(secret: str) -> None:
-    said_again = f"password: {secret} and later again: {secret}. It was {secret}!"
-    assert secret not in masked(said_again)
-    assert not [
-        piece for piece in (secret[: len(secret) // 2], secret[len(secret) // 2 :]) if piece in masked(said_again)
-    ]
+def test_a_repeated_secret_is_masked_everywhere(secret: str) -> None:
+    text = f"password: {secret} and later again: {secret}. It was {secret}!"
+    assert secret not in masked(text)
+    assert not [piece for piece in (secret[: len(secret) // 2], secret[len(secret) // 2 :]) if piece in masked(text)]
 
 
 @given(st.text(), st.one_of(*WELL_KNOWN.values()), st.text())
-def test_found_secrets_are_in_order_and_apart(before: str, secret: str, after: str) -> None:
-    found = find_secrets(f"{before} {secret} {after} password: {secret}")
-    places = [place for one in found for place in (one.start, one.end)]
-    assert places == sorted(places)
-    assert all(one.start < one.end for one in found)
+def test_found_secrets_are_sorted_and_do_not_overlap(before: str, secret: str, after: str) -> None:
+    secrets = find_secrets(f"{before} {secret} {after} password: {secret}")
+    offsets = [offset for each in secrets for offset in (each.start, each.end)]
+    assert offsets == sorted(offsets)
+    assert all(each.start < each.end for each in secrets)
 
 
 @given(st.uuids(), st.binary(min_size=20, max_size=64))
-def test_ids_and_hashes_are_no_secrets(identity: uuid.UUID, digest: bytes) -> None:
+def test_ids_and_hashes_are_not_secrets(identity: uuid.UUID, digest: bytes) -> None:
     for text in (
         f"job {identity} ended",
         f"token: {identity}",
@@ -183,15 +181,15 @@ def test_ids_and_hashes_are_no_secrets(identity: uuid.UUID, digest: bytes) -> No
         "mailto:ada@example.com is where the password reset goes: 10:30",
     ],
 )
-def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:
+def test_text_that_only_resembles_a_secret_is_left_alone(text: str) -> None:
     assert masked(text) == text
 
 
-def test_a_key_that_was_cut_off_is_masked_too() -> None:
-    whole = key_block("EC PRIVATE KEY", "Proc-Type: 4,ENCRYPTED\n\n" + f"{'MIIEpAIBAAKCAQEA' * 4}\n" * 6 + "MIIEpA==")
-    assert masked(f"see {whole} there") == "see [secret: private key] there"
-    assert masked(f"see {whole[:300]} there") == "see [secret: private key] there"
-    assert masked(json.dumps({"key": whole})) == '{"key": "[secret: private key]"}'
+def test_a_truncated_private_key_is_masked() -> None:
+    key = key_block("EC PRIVATE KEY", "Proc-Type: 4,ENCRYPTED\n\n" + f"{'MIIEpAIBAAKCAQEA' * 4}\n" * 6 + "MIIEpA==")
+    assert masked(f"see {key} there") == "see [secret: private key] there"
+    assert masked(f"see {key[:300]} there") == "see [secret: private key] there"
+    assert masked(json.dumps({"key": key})) == '{"key": "[secret: private key]"}'
 
 
 @pytest.mark.parametrize(
@@ -208,16 +206,16 @@ def test_a_key_that_was_cut_off_is_masked_too() -> None:
         ),
     ],
 )
-def test_no_text_takes_long(piece: str) -> None:
+def test_no_text_takes_long_to_scan(piece: str) -> None:
     text = f"password: {piece}" * (50_000 // (len(piece) + 10))
-    assert masked(masked(text)) == masked(text)  # what takes exponential time would never come here
+    assert masked(masked(text)) == masked(text)  # exponential time would never finish
 
 
-def test_a_letter_that_becomes_two_in_lower_case_shifts_nothing() -> None:
+def test_a_letter_that_lowercases_to_two_does_not_shift_positions() -> None:
     assert masked("İİİ password: hunter2 İ") == "İİİ password: [secret: password] İ"
 
 
-def test_data_is_redacted_by_its_names_and_by_what_it_says() -> None:
+def test_data_is_redacted_by_name_and_by_content() -> None:
     token = "ghp_" + "a1" * 18
     assert redacted(
         {
@@ -258,13 +256,13 @@ def test_data_is_redacted_by_its_names_and_by_what_it_says() -> None:
         lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(["password", "token"]), inner),
     )
 )
-def test_redacting_twice_is_redacting_once(value: Any) -> None:
+def test_redacting_is_idempotent(value: Any) -> None:
     once = redacted(value)
     assert redacted(once) == once
     assert "hunter2x" not in json.dumps(once)
 
 
-def test_a_name_tells_what_kind_of_secret_it_holds() -> None:
+def test_a_name_determines_the_kind_of_secret() -> None:
     names = (
         "dbPassword",
         "AWS_SECRET_ACCESS_KEY",
@@ -274,4 +272,4 @@ def test_a_name_tells_what_kind_of_secret_it_holds() -> None:
         "tokens",
         "keyboard",
     )
-    assert [telling_name(name) for name in names] == ["password", "key", "token", "secret", None, None, None]
+    assert [secret_kind(name) for name in names] == ["password", "key", "token", "secret", None, None, None]

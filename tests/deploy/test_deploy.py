@@ -1,4 +1,4 @@
-"""Files to run Scrubjay with, and the plugin for Claude Code, say only what is true."""
+"""The deployment files and the plugin for Claude Code are consistent with the code."""
 
 import configparser
 import json
@@ -24,14 +24,14 @@ BUILD_VARIABLES = {"SCRUBJAY_BUILD_NATIVE"}
 KNOWN = set(variable_names(Settings)) | BUILD_VARIABLES
 
 
-def test_128_every_setting_that_is_named_exists() -> None:
+def test_128_every_setting_in_the_files_exists() -> None:
     files = [*TEXTS.values(), *(file.read_text("utf-8") for file in PLUGIN.rglob("*") if file.is_file())]
-    named = {name for text in files for name in re.findall(r"SCRUBJAY_[A-Z_]+", text)}
-    assert {"SCRUBJAY_HOME", "SCRUBJAY_API_KEY", "SCRUBJAY_PROJECT"} <= named
-    assert named <= KNOWN
+    documented = {name for text in files for name in re.findall(r"SCRUBJAY_[A-Z_]+", text)}
+    assert {"SCRUBJAY_HOME", "SCRUBJAY_API_KEY", "SCRUBJAY_PROJECT"} <= documented
+    assert documented <= KNOWN
 
 
-def test_128_no_file_has_a_secret() -> None:
+def test_128_no_file_contains_a_secret() -> None:
     for name, text in TEXTS.items():
         for value in re.findall(r"(?:API_KEY|PASSWORD|TOKEN)\s*[=:]\s*(\S+)", text):
             assert value.startswith(("$", '"$', "...", "<")), f"{name}: {value}"
@@ -42,7 +42,7 @@ def container_steps() -> list[list[str]]:
     return [line.split(None, 1) for line in lines if line.strip() and not line.startswith("#")]
 
 
-def test_128_the_container_is_built_from_what_is_pinned_and_can_do_all_that_a_server_can() -> None:
+def test_128_the_container_is_built_from_pinned_packages_and_has_all_extras() -> None:
     steps = container_steps()
     bases = dict(rest.split("=", 1) for step, rest in steps if step == "ARG")
     assert [rest for step, rest in steps if step == "FROM"] == ["${BUILD} AS build", "${RUNTIME}"]
@@ -53,7 +53,7 @@ def test_128_the_container_is_built_from_what_is_pinned_and_can_do_all_that_a_se
     assert "install --no-install-recommends --yes git" in runs[-1]
 
 
-def test_128_nothing_but_what_the_container_copies_is_sent_to_be_built() -> None:
+def test_128_the_build_context_contains_only_what_the_container_copies() -> None:
     rules = [rule for rule in (PROJECT / ".dockerignore").read_text("utf-8").splitlines() if not rule.startswith("#")]
     copied = {
         source.rstrip("/")
@@ -65,7 +65,7 @@ def test_128_nothing_but_what_the_container_copies_is_sent_to_be_built() -> None
     assert {rule[1:] for rule in rules if rule.startswith("!")} == copied
 
 
-def test_128_the_container_runs_without_root_and_copies_what_there_is() -> None:
+def test_128_the_container_runs_without_root_and_copies_existing_files() -> None:
     steps = container_steps()
     for step, rest in steps:
         if step == "COPY" and "--from" not in rest:
@@ -79,7 +79,7 @@ def test_128_the_container_runs_without_root_and_copies_what_there_is() -> None:
     assert "SCRUBJAY_API_KEY" not in " ".join(rest for step, rest in steps if step == "ENV")
 
 
-def test_128_the_composed_service_needs_a_key_and_is_reached_from_this_machine() -> None:
+def test_128_the_compose_service_requires_a_key_and_is_published_on_loopback() -> None:
     service = yaml.safe_load(TEXTS["compose.yaml"])["services"]["scrubjay"]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
@@ -104,29 +104,29 @@ def test_128_the_unit_listens_on_loopback_and_is_hardened() -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
-def test_128_systemd_understands_the_unit(tmp_path: Path) -> None:
+def test_128_systemd_accepts_the_unit(tmp_path: Path) -> None:
     unit = tmp_path / "scrubjay.service"
     program = shutil.which("true") or "/bin/true"
     unit.write_text(TEXTS["scrubjay.service"].replace("/opt/scrubjay/bin/scrubjay", program))
-    done = subprocess.run(
+    process = subprocess.run(
         ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, timeout=60, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (process.returncode, process.stderr) == (0, "")
 
 
 @pytest.mark.skipif(shutil.which("caddy") is None, reason="there is no caddy here")
-def test_128_caddy_understands_its_file() -> None:
+def test_128_caddy_accepts_its_file() -> None:
     command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
     subprocess.run(command, capture_output=True, timeout=60, check=True)
 
 
-def test_128_caddy_passes_on_to_loopback_without_waiting() -> None:
+def test_128_caddy_proxies_to_loopback_without_buffering() -> None:
     assert re.search(r"reverse_proxy 127\.0\.0\.1:4000 \{", TEXTS["Caddyfile"])
     assert "flush_interval -1" in TEXTS["Caddyfile"]
     assert TEXTS["Caddyfile"].count("{") == TEXTS["Caddyfile"].count("}")
 
 
-def test_128_the_plugin_names_hooks_that_there_are() -> None:
+def test_128_the_plugin_names_existing_hooks() -> None:
     manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text("utf-8"))
     assert manifest["name"] == "scrubjay"
     hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]
@@ -139,7 +139,7 @@ def test_128_the_plugin_names_hooks_that_there_are() -> None:
 @pytest.mark.skipif(shutil.which("claude") is None, reason="there is no Claude Code here")
 def test_128_claude_code_accepts_the_plugin(tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")}
-    done = subprocess.run(
+    process = subprocess.run(
         ["claude", "plugin", "validate", str(PLUGIN)],
         env=environment,
         capture_output=True,
@@ -147,4 +147,4 @@ def test_128_claude_code_accepts_the_plugin(tmp_path: Path) -> None:
         timeout=120,
         check=False,
     )
-    assert (done.returncode, "Validation passed" in done.stdout) == (0, True), done.stdout + done.stderr
+    assert (process.returncode, "Validation passed" in process.stdout) == (0, True), process.stdout + process.stderr

@@ -1,4 +1,4 @@
-"""What the page about code shows is what happens."""
+"""The commands and settings in docs/code.md work as shown."""
 
 import os
 import re
@@ -37,31 +37,31 @@ def enter(session: Session) -> bool:
 async def test_the_commands_that_watch_a_folder_work(tmp_path: Path) -> None:
     (tmp_path / "apollo").mkdir()
     commands = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()[1:]
-    said: list[str] = []
+    outputs: list[str] = []
     for command in commands:
-        done = await run_command(
+        result = await run_command(
             shlex.split(command, comments=True)[1:], b"", environment(tmp_path / "home"), tmp_path / "apollo"
         )
-        assert (command, done.returncode) == (command, 0)
-        said.append(done.stdout.decode())
-    assert ["is watched from now on" in said[0], "1 watched" in said[1], "no longer watched" in said[2]] == [True] * 3
+        assert (command, result.returncode) == (command, 0)
+        outputs.append(result.stdout.decode())
+    assert ["is now watched" in outputs[0], "1 watched" in outputs[1], "no longer watched" in outputs[2]] == [True] * 3
 
 
-def test_the_settings_that_name_another_model_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_for_another_embedding_model_are_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "a-key")
     (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     (tmp_path / "scrubjay.toml").write_text(block, "utf-8")
-    chosen = load_settings(home=tmp_path).code
-    choice = chosen.embedding_choice(EmbeddingChoice())
+    settings = load_settings(home=tmp_path).code
+    choice = settings.embedding_choice(EmbeddingChoice())
     assert choice is not None
     assert (name_of(choice), known_dimensions(choice)) == ("openai/text-embedding-3-small", 1536)
-    assert chosen.batch_api
+    assert settings.batch_api
     assert batches_for(choice, os.environ)
-    assert f"the {CANDIDATES_IN_WORDS[CANDIDATES]} that come first" in PAGE
+    assert f"reranks the first {CANDIDATES_IN_WORDS[CANDIDATES]}" in PAGE
 
 
-async def test_the_examples_of_finding_by_form_work(tmp_path: Path) -> None:
+async def test_the_examples_of_pattern_search_work(tmp_path: Path) -> None:
     root = tmp_path / "apollo"
     (root / "src").mkdir(parents=True)
     text = "def login_handler(client):\n    # TODO(ada): retry\n    return client.get('/', timeout=3)\n"
@@ -78,8 +78,8 @@ async def test_the_examples_of_finding_by_form_work(tmp_path: Path) -> None:
             return (await application.dispatcher.call(tool, arguments, context)).model_dump(mode="json")
 
         await call("index", {"action": "project", "path": str(root)})
-        said: list[dict[str, Any]] = []
-        # Each would start a process of its own; that commands are what tools are is proved elsewhere.
+        outputs: list[dict[str, Any]] = []
+        # Called as tools, because each command would start a process; tests/surfaces covers the CLI.
         for command in commands:
             _, _, tool, *options = shlex.split(command, comments=True)
             arguments: dict[str, Any] = {}
@@ -87,29 +87,29 @@ async def test_the_examples_of_finding_by_form_work(tmp_path: Path) -> None:
                 if option.startswith("--"):
                     name = option[2:]
                     arguments[name] = True if value.startswith("--") else [value] if name == "include" else value
-            said.append(await call(tool.replace("-", "_"), arguments))
-    handlers, counts, calls, change = said
+            outputs.append(await call(tool.replace("-", "_"), arguments))
+    handlers, counts, calls, change = outputs
     assert handlers["files"][0]["matches"][0]["symbol"] == "login_handler"
     assert [(file["path"], file["count"]) for file in counts["files"]] == [("src/web.py", 1)]
     assert calls["files"][0]["matches"][0]["captures"] == {"CLIENT": ["client"], "ARGS": ["'/'"], "T": ["3"]}
     assert [(one["symbol"], one["change"]) for one in change["changes"]] == [("login_handler", "signature")]
 
 
-async def test_every_command_of_the_page_about_code_works(tmp_path: Path) -> None:
+async def test_every_command_on_the_code_page_works(tmp_path: Path) -> None:
     root = tmp_path / "apollo"
     (root / "src").mkdir(parents=True)
     (root / "src" / "auth.py").write_text(AUTH, "utf-8")
     block = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[0]
-    entering, *commands = block.splitlines()
-    assert (entering, len(commands)) == ("cd ~/code/apollo", 4)
-    said: list[str] = []
+    first, *commands = block.splitlines()
+    assert (first, len(commands)) == ("cd ~/code/apollo", 4)
+    outputs: list[str] = []
     for command in commands:
         program, *arguments = shlex.split(command, comments=True)
         assert program == "scrubjay"
-        done = await run_command(arguments, b"", environment(tmp_path / "home"), root)
-        assert (command, done.returncode) == (command, 0)
-        said.append(done.stdout.decode())
-    indexed, found, callers, symbols = said
+        result = await run_command(arguments, b"", environment(tmp_path / "home"), root)
+        assert (command, result.returncode) == (command, 0)
+        outputs.append(result.stdout.decode())
+    indexed, found, callers, symbols = outputs
     assert "Indexed 1 files, 4 symbols" in indexed
     assert "src/auth.py" in found
     assert "enter" in callers
@@ -126,13 +126,13 @@ async def test_the_examples_of_calls_between_repositories_work(tmp_path: Path) -
         "from tokens import sign as signed\n\n\ndef login(name):\n    return signed(name)\n", "utf-8"
     )
     commands = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[3].splitlines()
-    said: list[str] = []
+    outputs: list[str] = []
     for root in (library, shop):
         await run_command(["code", "index", "--action", "project"], b"", environment(tmp_path / "home"), root)
     for command, root in zip(commands, (library, shop), strict=True):
-        done = await run_command(shlex.split(command)[1:], b"", environment(tmp_path / "home"), root)
-        assert (command, done.returncode) == (command, 0)
-        said.append(done.stdout.decode())
-    callers, callees = said
+        result = await run_command(shlex.split(command)[1:], b"", environment(tmp_path / "home"), root)
+        assert (command, result.returncode) == (command, 0)
+        outputs.append(result.stdout.decode())
+    callers, callees = outputs
     assert [str(shop) in callers, "login" in callers, "imported" in callers] == [True] * 3
     assert [str(library) in callees, "tokens/__init__.py" in callees, "imported" in callees] == [True] * 3

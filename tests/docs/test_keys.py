@@ -1,4 +1,4 @@
-"""The commands of docs/keys.md run as they are written."""
+"""The commands in docs/keys.md run as written."""
 
 import re
 import shlex
@@ -10,11 +10,11 @@ from tests.surfaces.callers import PROGRAM, environment
 PAGE = (Path(__file__).parents[2] / "docs" / "keys.md").read_text("utf-8")
 
 
-def test_013_the_commands_of_the_page_run(tmp_path: Path) -> None:
+def test_013_the_commands_on_the_page_run(tmp_path: Path) -> None:
     (block,) = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)
     for line in block.splitlines():
         words = shlex.split(line)
-        done = subprocess.run(
+        process = subprocess.run(
             [*PROGRAM, *words[1:]], env=environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, timeout=60
         )
-        assert done.returncode == 0, (line, done.stderr)
+        assert process.returncode == 0, (line, process.stderr)

@@ -1,4 +1,4 @@
-"""What the page about MCP shows runs as it is written, and what it names is there."""
+"""The batch in docs/mcp.md runs as written, and every method that the page names exists."""
 
 import json
 import re
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from scrubjay.compat.profiles import PROFILES
-from scrubjay.tooling.batch import MOST_FILLED_CHARACTERS
-from scrubjay.tooling.batch_tools import MOST_OPERATIONS
-from tests.compat.do_memory.test_mcp_methods import asked
+from scrubjay.tooling.batch import MAX_INSERTED_CHARACTERS
+from scrubjay.tooling.batch_tools import MAX_OPERATIONS
+from tests.compat.do_memory.test_mcp_methods import run_requests
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
 
@@ -19,15 +19,17 @@ def test_9_the_batch_runs_and_every_method_is_answered(tmp_path: Path) -> None:
     methods = [name for cell in first_cells for name in re.findall(r"`([\w./-]+)`", cell.partition(" with ")[0])]
     nothing: dict[str, Any] = {}
     assert {"tools/list", "tools/describe_batch", "tools.call", "embedding/config", "shutdown"} <= set(methods)
-    done, *answers = asked(tmp_path, ("batch/execute", json.loads(batch)), *((name, nothing) for name in methods))
-    result = done["result"]
-    assert [own["id"] for own in result["results"]] == ["keep", "find", "history"]
+    batch_response, *answers = run_requests(
+        tmp_path, ("batch/execute", json.loads(batch)), *((name, nothing) for name in methods)
+    )
+    result = batch_response["result"]
+    assert [operation["id"] for operation in result["results"]] == ["keep", "find", "history"]
     assert result["success_count"] == 3
     assert result["results"][2]["result"]["versions"][0]["id"] == result["results"][0]["result"]["id"]
     assert not [answer for answer in answers if answer.get("error", {}).get("code") == -32601]
 
 
-def test_the_page_names_the_limits_and_the_profiles() -> None:
-    assert f"up to {MOST_OPERATIONS} tools" in PAGE
-    assert f"{MOST_FILLED_CHARACTERS:,} characters" in PAGE
+def test_the_page_states_the_limits_and_the_profiles() -> None:
+    assert f"up to {MAX_OPERATIONS} tools" in PAGE
+    assert f"{MAX_INSERTED_CHARACTERS:,} characters" in PAGE
     assert f"--profile {'|'.join(PROFILES)}" in PAGE

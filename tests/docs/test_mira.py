@@ -1,4 +1,4 @@
-"""What the page about Mira's web shows runs as it is written."""
+"""The examples in docs/mira.md run as written."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any
 from scrubjay.app.settings import Settings, variable_names
 from scrubjay.compat.mira.chat_wire import EVENT_TYPES
 from scrubjay.compat.mira.endpoints import ENDPOINTS
-from scrubjay.compat.mira.event_wire import ANNOUNCED
+from scrubjay.compat.mira.event_wire import BROADCAST_TYPES
 from tests.surfaces.callers import environment, server
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mira.md").read_text("utf-8")
@@ -18,21 +18,21 @@ KEY = "correct-horse-battery-staple"
 
 
 def block(language: str) -> str:
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.M | re.S)
-    return found
+    (code,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.M | re.S)
+    return code
 
 
-def test_4_the_commands_answer_as_the_page_says(tmp_path: Path) -> None:
+def test_4_the_commands_on_the_page_get_the_documented_answers(tmp_path: Path) -> None:
     answers: list[str] = []
     with server(tmp_path) as url:
         for line in block("sh").splitlines():
             command = ["bash", "-c", line.replace("http://127.0.0.1:4000", url)]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-            answers.append(done.stdout)
-    told: list[Any] = [json.loads(answer)["data"] for answer in answers if not answer.startswith("data: ")]
-    health, kept, recalled, listed, chat, history, test = told
+            process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+            answers.append(process.stdout)
+    results: list[Any] = [json.loads(answer)["data"] for answer in answers if not answer.startswith("data: ")]
+    health, stored, recalled, listed, chat, history, test = results
     assert health["status"] == "healthy"
-    assert [one["id"] for one in recalled] == [one["id"] for one in listed] == [kept["id"]]
+    assert [one["id"] for one in recalled] == [one["id"] for one in listed] == [stored["id"]]
     assert "We deploy on Thursdays. [1]" in chat["content"]
     assert len(history) == 4
     assert test["configured"] is False
@@ -40,7 +40,7 @@ def test_4_the_commands_answer_as_the_page_says(tmp_path: Path) -> None:
     assert json.loads(stream.strip().split("\n\n")[-1].removeprefix("data: "))["content"] == chat["content"]
 
 
-def test_6_the_listener_hears(tmp_path: Path) -> None:
+def test_6_the_listener_on_the_page_receives_events(tmp_path: Path) -> None:
     with server(tmp_path, SCRUBJAY_API_KEY=KEY) as url:
         request = ["-d", '{"content": "hello"}', "-H", f"Authorization: Bearer {KEY}", f"{url}/api/memories"]
         subprocess.run(["curl", "-s", *request], capture_output=True, timeout=60, check=True)
@@ -56,15 +56,15 @@ def test_6_the_listener_hears(tmp_path: Path) -> None:
         "session mira:environment",
         "begins remember {'content': 'hello'}",
         "ended remember True",
-        "told again: 2 events",
+        "replayed: 2 events",
     ]
 
 
-def test_4_every_address_type_and_setting_is_on_the_page() -> None:
+def test_4_the_page_has_every_endpoint_event_type_and_setting() -> None:
     for endpoint in ENDPOINTS:
         assert f"`{endpoint.method} {endpoint.path.removeprefix('/api/')}`" in PAGE, endpoint.path
         assert f"`{endpoint.tool}`" in PAGE
-    for kind in (*EVENT_TYPES, *ANNOUNCED):
+    for kind in (*EVENT_TYPES, *BROADCAST_TYPES):
         assert f"`{kind}`" in PAGE
     for name in re.findall(r"SCRUBJAY_(?:MIRA|OPENAI)_\w+", PAGE):
         assert name in variable_names(Settings)

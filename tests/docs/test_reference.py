@@ -1,4 +1,4 @@
-"""The examples of the reference pages are calls that the tools take."""
+"""The examples in the reference pages are valid calls."""
 
 import json
 import re
@@ -10,37 +10,37 @@ from pathlib import Path
 import click
 import pytest
 
-from scrubjay.app.tool_catalog import ALL
+from scrubjay.app.tool_catalog import TOOL_CATALOG
 from scrubjay.core.errors import Conflict
 from scrubjay.servers.cli.commands import tool_commands
 from scrubjay.tooling.declaration import Tool
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.examples import example_requests
 from scrubjay.tooling.registry import Registry
-from scrubjay.tooling.validation import accept
+from scrubjay.tooling.validation import validate
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference" / "tools"
 
 
-@pytest.mark.parametrize("declared", ALL, ids=lambda declared: declared.name)
-def test_every_example_request_fits_its_tool(declared: Tool) -> None:
+@pytest.mark.parametrize("declared", TOOL_CATALOG, ids=lambda declared: declared.name)
+def test_every_example_request_is_valid_for_its_tool(declared: Tool) -> None:
     for example in example_requests(declared):
-        accept(declared, example)
+        validate(declared, example)
 
 
-def test_every_command_line_of_the_pages_is_understood() -> None:
-    """Each is parsed by the real command, up to the point where it would open the store."""
+def test_every_command_line_on_the_pages_is_parsed() -> None:
+    """Parse each with the real command, which would then open the store."""
 
     @asynccontextmanager
     async def opened() -> AsyncGenerator[Dispatcher]:
         raise Conflict("parsed")
         yield
 
-    groups = {group.name: group for group in tool_commands(Registry(ALL), opened)}
+    groups = {group.name: group for group in tool_commands(Registry(TOOL_CATALOG), opened)}
     lines = [
         line for page in PAGES.glob("*.md") for line in re.findall(r"^scrubjay (.*)$", page.read_text("utf-8"), re.M)
     ]
-    assert len(lines) >= len(ALL)
+    assert len(lines) >= len(TOOL_CATALOG)
     for line in lines:
         family, *words = shlex.split(line)
         with pytest.raises(Conflict, match="parsed"):
@@ -52,11 +52,11 @@ def _invoke(group: click.Group, words: list[str]) -> None:
         group.invoke(context)
 
 
-def test_every_request_body_of_the_pages_is_json_that_its_tool_takes() -> None:
-    registry = Registry(ALL)
-    found = 0
+def test_every_request_body_on_the_pages_is_valid_json_for_its_tool() -> None:
+    registry = Registry(TOOL_CATALOG)
+    count = 0
     for page in PAGES.glob("*.md"):
         for name, body in re.findall(r"/v1/tools/(\w+).*?-d '(\{.*?\})'$", page.read_text("utf-8"), re.M | re.S):
-            accept(registry.get(name), json.loads(body))
-            found += 1
-    assert found >= 5
+            validate(registry.get(name), json.loads(body))
+            count += 1
+    assert count >= 5

@@ -1,4 +1,4 @@
-"""What the tests of embedders share."""
+"""Fixtures of the tests of embedders."""
 
 from collections.abc import Generator
 

@@ -28,7 +28,7 @@ def make_folder(
     model = folder / ("onnx/model.onnx" if nested else "model.onnx")
     model.parent.mkdir(exist_ok=True)
     model.write_bytes(_graph(kinds=kinds, pooled=pooled))
-    tokenizer: Any = Tokenizer(models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    tokenizer: Any = Tokenizer(models.WordLevel({word: index for index, word in enumerate(WORDS)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
@@ -86,5 +86,5 @@ def _graph(*, kinds: bool, pooled: bool) -> bytes:
         [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name, shape in outputs],
         [arrays.from_array(value, name) for name, value in constants.items()],
     )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    return made.SerializeToString()
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    return model.SerializeToString()

@@ -1,4 +1,4 @@
-"""A real HTTP service that embeds and talks, and fails in the ways that such services fail."""
+"""A real HTTP service for embeddings and chat completions that can fail like real ones."""
 
 import base64
 import hashlib
@@ -12,27 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from tests.models.serving import served
+from tests.models.http_server import serve_http
 
 DIMENSIONS = 8
-PATIENCE_SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0
 
 
-def numbers_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """A vector that is this text's own, not of length 1."""
+def raw_vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
+    """Return a vector derived from the text, not normalized."""
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
     return [float(number) for number in np.random.default_rng(seed).normal(0, 3, dimensions).astype("f4")]
 
 
-def vector_of(text: str, dimensions: int = DIMENSIONS) -> bytes:
-    """What an embedder must make of it."""
-    numbers = np.array(numbers_of(text, dimensions))
+def expected_vector(text: str, dimensions: int = DIMENSIONS) -> bytes:
+    """Return the vector that an embedder must return for the text."""
+    numbers = np.array(raw_vector(text, dimensions))
     return (numbers / np.linalg.norm(numbers)).astype("<f2").tobytes()
 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked of the service."""
+    """A request that the service received."""
 
     path: str
     headers: Mapping[str, str]
@@ -41,7 +41,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the service answers instead of what it was asked for."""
+    """An answer that replaces the regular one."""
 
     status: int = 200
     body: object = b""
@@ -50,20 +50,20 @@ class Answer:
 
 @dataclass(frozen=True)
 class HangUp:
-    """The connection is closed without a word."""
+    """Close the connection without an answer."""
 
 
 @dataclass(frozen=True)
 class Silence:
-    """Nothing comes until the service is released."""
+    """Do not answer until the service is released."""
 
 
 Behaviour = Answer | HangUp | Silence
 
 
 def embeddings(texts: Sequence[str], encoding: str = "float") -> list[dict[str, Any]]:
-    """A right answer's entries."""
-    rows = [numbers_of(text) for text in texts]
+    """Return the `data` of a regular embedding response."""
+    rows = [raw_vector(text) for text in texts]
     if encoding == "base64":
         packed = [base64.b64encode(np.array(row, "<f4").tobytes()).decode() for row in rows]
         return [{"index": index, "embedding": row} for index, row in enumerate(packed)]
@@ -71,65 +71,65 @@ def embeddings(texts: Sequence[str], encoding: str = "float") -> list[dict[str, 
 
 
 def completion(text: object, **fields: Any) -> dict[str, Any]:
-    """A right answer of a language model."""
+    """Return a regular chat completion response."""
     message = {"role": "assistant", "content": text}
     usage = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
     return {"model": "a-model-0613", "choices": [{"index": 0, "message": message}], "usage": usage, **fields}
 
 
 class Service:
-    """Embeds texts and answers messages, except for the next requests that somebody gave another behaviour."""
+    """Embeds texts and answers messages, except for requests that a test assigned another behaviour."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.next: list[Behaviour] = []
         self.always: Behaviour | None = None
         self.silent_after: int | None = None
-        """How many requests are answered before all others are kept in silence."""
-        self.poison: str | None = None
-        """A text that it refuses."""
-        self.says: Callable[[Mapping[str, Any]], str] = lambda body: "Well."
-        """What the language model makes of a request."""
-        self.most_at_once = 0
-        self._at_once = 0
+        """Number of requests after which further ones are not answered."""
+        self.refused_text: str | None = None
+        """An input that is refused with status 400."""
+        self.reply: Callable[[Mapping[str, Any]], str] = lambda body: "Well."
+        """Returns the text of a completion for a request body."""
+        self.max_concurrent = 0
+        self._concurrent = 0
         self._changed = threading.Condition()
         self._released = threading.Event()
         self.url = ""
 
-    def wait_for_requests(self, count: int, seconds: float = PATIENCE_SECONDS) -> None:
+    def wait_for_requests(self, count: int, seconds: float = TIMEOUT_SECONDS) -> None:
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.requests) >= count, seconds)
 
     @property
     def texts(self) -> list[str]:
-        """Every text that it was asked to embed."""
+        """All texts of embedding requests."""
         return [text for request in self.requests for text in request.body["input"]]
 
     def release(self) -> None:
-        """Let those go on that are kept in silence."""
+        """Unblock the unanswered requests."""
         self._released.set()
 
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
         body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
         with self._changed:
             self.requests.append(Request(handler.path, dict(handler.headers), body))
-            self._at_once += 1
-            self.most_at_once = max(self.most_at_once, self._at_once)
+            self._concurrent += 1
+            self.max_concurrent = max(self.max_concurrent, self._concurrent)
             behaviour = self.next.pop(0) if self.next else self.always
             if self.silent_after is not None and len(self.requests) > self.silent_after:
                 behaviour = Silence()
-            elif self.poison in body.get("input", ()):
+            elif self.refused_text in body.get("input", ()):
                 behaviour = Answer(status=400, body={"error": "too long"})
             self._changed.notify_all()
         try:
             self._behave(handler, body, behaviour)
         finally:
             with self._changed:
-                self._at_once -= 1
+                self._concurrent -= 1
 
-    def _right_answer(self, body: Mapping[str, Any]) -> Answer:
+    def _regular_answer(self, body: Mapping[str, Any]) -> Answer:
         if "messages" in body:
-            return Answer(body=completion(self.says(body)))
+            return Answer(body=completion(self.reply(body)))
         return Answer(body={"data": embeddings(body["input"], body.get("encoding_format", "float"))})
 
     def _behave(self, handler: BaseHTTPRequestHandler, body: Mapping[str, Any], behaviour: Behaviour | None) -> None:
@@ -138,12 +138,12 @@ class Service:
                 handler.close_connection = True
                 return
             case Silence():
-                self._released.wait(PATIENCE_SECONDS)
-                answer = self._right_answer(body)
+                self._released.wait(TIMEOUT_SECONDS)
+                answer = self._regular_answer(body)
             case Answer():
                 answer = behaviour
             case None:
-                answer = self._right_answer(body)
+                answer = self._regular_answer(body)
         content = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
         try:
             handler.send_response(answer.status)
@@ -152,13 +152,13 @@ class Service:
             handler.send_header("Content-Length", str(len(content)))
             handler.end_headers()
             handler.wfile.write(content)
-        except ConnectionError:  # who asked did not wait for the answer
+        except ConnectionError:  # the client did not wait for the answer
             handler.close_connection = True
 
 
 @contextmanager
 def running_service() -> Generator[Service]:
-    """The service on a free port of loopback, until the end."""
+    """Run the service on a free loopback port."""
     service = Service()
-    with served(service.handle, service.release) as service.url:
+    with serve_http(service.handle, service.release) as service.url:
         yield service

@@ -1,17 +1,17 @@
-"""What keeps failing is left alone, then tried with one call at a time."""
+"""A circuit breaker opens after repeated failures and probes with one call at a time."""
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from scrubjay.core.errors import ErrorCode, ErrorRecord, InvalidRequest, Unavailable
-from scrubjay.models.breaker import BreakerStanding, BreakerState, CircuitBreaker
-from scrubjay.models.breakers import BreakerLimits, Breakers
-from scrubjay.models.failures import Reason, unavailable
+from scrubjay.models.breaker import BreakerSnapshot, BreakerState, CircuitBreaker
+from scrubjay.models.breakers import BreakerLimits, BreakerRegistry
+from scrubjay.models.failures import FailureReason, unavailable
 
 
-class Time:
-    """A clock that stands still until it is moved."""
+class FakeClock:
+    """A clock that is advanced by hand."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -21,12 +21,12 @@ class Time:
 
 
 @pytest.fixture
-def time() -> Time:
-    return Time()
+def time() -> FakeClock:
+    return FakeClock()
 
 
 @pytest.fixture
-def breaker(time: Time) -> CircuitBreaker:
+def breaker(time: FakeClock) -> CircuitBreaker:
     return CircuitBreaker("the service", failures=3, pause_seconds=30, successes=1, clock=time)
 
 
@@ -47,7 +47,7 @@ def refusal(breaker: CircuitBreaker) -> ErrorRecord:
     return caught.value.record
 
 
-def test_failures_in_a_row_open_it_and_then_no_call_is_made(breaker: CircuitBreaker, time: Time) -> None:
+def test_consecutive_failures_open_the_breaker_and_calls_are_refused(breaker: CircuitBreaker, time: FakeClock) -> None:
     fail(breaker, 2)
     assert breaker.state is BreakerState.CLOSED
     fail(breaker)
@@ -55,20 +55,22 @@ def test_failures_in_a_row_open_it_and_then_no_call_is_made(breaker: CircuitBrea
     time.now += 12.5
     assert refusal(breaker) == ErrorRecord(
         ErrorCode.UNAVAILABLE,
-        "the service is left alone for 18 s after 3 failures; the last: down",
+        "the service is paused for 18 s after 3 failures; the last: down",
         "start it",
         {"reason": "paused", "retry_after_seconds": 18},
     )
 
 
-def test_a_success_between_failures_starts_the_count_again(breaker: CircuitBreaker) -> None:
+def test_a_success_resets_the_failure_count(breaker: CircuitBreaker) -> None:
     fail(breaker, 2)
     succeed(breaker)
     fail(breaker, 2)
     assert breaker.state is BreakerState.CLOSED
 
 
-def test_after_the_pause_one_call_is_let_through_and_its_success_closes_it(breaker: CircuitBreaker, time: Time) -> None:
+def test_after_the_pause_one_probe_is_allowed_and_its_success_closes_the_breaker(
+    breaker: CircuitBreaker, time: FakeClock
+) -> None:
     fail(breaker, 3)
     time.now += 30
     assert breaker.state is BreakerState.HALF_OPEN
@@ -79,7 +81,7 @@ def test_after_the_pause_one_call_is_let_through_and_its_success_closes_it(break
     assert breaker.state is BreakerState.CLOSED
 
 
-def test_a_trial_that_fails_means_another_whole_pause(breaker: CircuitBreaker, time: Time) -> None:
+def test_a_failed_probe_restarts_the_pause(breaker: CircuitBreaker, time: FakeClock) -> None:
     fail(breaker, 3)
     time.now += 30
     fail(breaker)
@@ -91,7 +93,7 @@ def test_a_trial_that_fails_means_another_whole_pause(breaker: CircuitBreaker, t
     assert breaker.state is BreakerState.CLOSED
 
 
-def test_a_call_that_was_under_way_does_not_make_the_pause_longer(breaker: CircuitBreaker, time: Time) -> None:
+def test_a_late_failure_does_not_extend_the_pause(breaker: CircuitBreaker, time: FakeClock) -> None:
     def fail_late() -> None:
         with breaker.attempt():
             fail(breaker, 3)
@@ -104,7 +106,7 @@ def test_a_call_that_was_under_way_does_not_make_the_pause_longer(breaker: Circu
     assert breaker.state is BreakerState.HALF_OPEN
 
 
-def test_an_answer_that_refuses_the_request_is_no_failure(breaker: CircuitBreaker, time: Time) -> None:
+def test_a_refused_request_is_not_a_failure_of_the_service(breaker: CircuitBreaker, time: FakeClock) -> None:
     fail(breaker, 3)
     time.now += 30
     with pytest.raises(InvalidRequest), breaker.attempt():
@@ -112,14 +114,14 @@ def test_an_answer_that_refuses_the_request_is_no_failure(breaker: CircuitBreake
     assert breaker.state is BreakerState.CLOSED
 
 
-def test_a_service_that_asks_for_patience_is_there(breaker: CircuitBreaker) -> None:
+def test_rate_limiting_does_not_open_the_breaker(breaker: CircuitBreaker) -> None:
     for _ in range(9):
         with pytest.raises(Unavailable, match="slower"), breaker.attempt():
-            raise unavailable(Reason.RATE_LIMITED, "slower", hint="wait")
+            raise unavailable(FailureReason.RATE_LIMITED, "slower", hint="wait")
     assert breaker.state is BreakerState.CLOSED
 
 
-async def test_a_cancelled_trial_leaves_room_for_the_next(breaker: CircuitBreaker, time: Time) -> None:
+async def test_a_cancelled_probe_allows_the_next_one(breaker: CircuitBreaker, time: FakeClock) -> None:
     fail(breaker, 3)
     time.now += 30
     with anyio.CancelScope() as scope, breaker.attempt():
@@ -130,24 +132,26 @@ async def test_a_cancelled_trial_leaves_room_for_the_next(breaker: CircuitBreake
     assert breaker.state is BreakerState.CLOSED
 
 
-# -- several trials --------------------------------------------------------------------------------------
+# -- several probes --------------------------------------------------------------------------------------
 
 
-async def test_023_by_default_five_failures_open_it_for_a_minute_and_three_trials_close_it(time: Time) -> None:
+async def test_023_by_default_five_failures_open_the_breaker_for_a_minute_and_three_probes_close_it(
+    time: FakeClock,
+) -> None:
     breaker = CircuitBreaker("the service", clock=time)
     fail(breaker, 4)
     assert breaker.state is BreakerState.CLOSED
     fail(breaker)
-    assert breaker.standing == BreakerStanding(BreakerState.OPEN, 5, 60.0, "down")
+    assert breaker.standing == BreakerSnapshot(BreakerState.OPEN, 5, 60.0, "down")
     time.now += 60
     for _ in range(2):
         succeed(breaker)
         assert breaker.state is BreakerState.HALF_OPEN
     succeed(breaker)
-    assert breaker.standing == BreakerStanding(BreakerState.CLOSED, 0, 0.0, None)
+    assert breaker.standing == BreakerSnapshot(BreakerState.CLOSED, 0, 0.0, None)
 
 
-async def test_023_a_trial_that_fails_makes_the_earlier_ones_worth_nothing(time: Time) -> None:
+async def test_023_a_failed_probe_resets_the_count_of_successful_ones(time: FakeClock) -> None:
     breaker = CircuitBreaker("the service", failures=1, pause_seconds=10, successes=2, clock=time)
     fail(breaker)
     time.now += 10
@@ -161,19 +165,19 @@ async def test_023_a_trial_that_fails_makes_the_earlier_ones_worth_nothing(time:
     assert breaker.state is BreakerState.CLOSED
 
 
-async def test_023_a_success_that_was_under_way_closes_nothing(breaker: CircuitBreaker) -> None:
+async def test_023_a_late_success_does_not_close_an_open_breaker(breaker: CircuitBreaker) -> None:
     with breaker.attempt():
         fail(breaker, 3)
     assert breaker.state is BreakerState.OPEN
 
 
-async def test_023_who_waits_for_a_trial_goes_on_when_it_has_ended(breaker: CircuitBreaker, time: Time) -> None:
+async def test_023_a_waiter_continues_when_the_probe_has_ended(breaker: CircuitBreaker, time: FakeClock) -> None:
     fail(breaker, 3)
     time.now += 30
     order: list[str] = []
 
     async def wait() -> None:
-        await breaker.no_trial()
+        await breaker.wait_for_trial()
         order.append("waited")
 
     async with anyio.create_task_group() as tasks:
@@ -185,16 +189,16 @@ async def test_023_who_waits_for_a_trial_goes_on_when_it_has_ended(breaker: Circ
     assert order == ["tried", "waited"]
 
 
-def test_023_one_place_asked_for_one_thing_has_one_breaker() -> None:
-    breakers = Breakers(BreakerLimits(pause_seconds=5))
+def test_023_each_service_and_address_has_one_breaker() -> None:
+    breakers = BreakerRegistry(BreakerLimits(pause_seconds=5))
     cloud = breakers.of("embedding", "openai", "openai at a.example")
     assert breakers.of("embedding", "openai", "openai at a.example") is cloud
     assert breakers.of("code_embedding", "openai", "openai at a.example") is not cloud
     near = breakers.of("embedding", "ollama", "ollama at 127.0.0.1")
     fail(cloud, 4)
     fail(near, 3)
-    closed = BreakerStanding(BreakerState.CLOSED, 0, 0.0, None)
-    assert [(one.service, one.place, one.standing.state, one.standing.failures) for one in breakers] == [
+    closed = BreakerSnapshot(BreakerState.CLOSED, 0, 0.0, None)
+    assert [(one.service, one.endpoint, one.standing.state, one.standing.failures) for one in breakers] == [
         ("embedding", "openai at a.example", BreakerState.CLOSED, 4),
         ("code_embedding", "openai at a.example", closed.state, 0),
         ("embedding", "ollama at 127.0.0.1", BreakerState.OPEN, 3),

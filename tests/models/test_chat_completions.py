@@ -1,4 +1,4 @@
-"""A service that speaks OpenAI's chat completions answers, however it wants to be asked."""
+"""Chat completions with OpenAI-compatible services, including their differences and failures."""
 
 import json
 import logging
@@ -17,13 +17,13 @@ from scrubjay.core.errors import ErrorRecord, InvalidRequest, Misconfigured, Scr
 from scrubjay.models.breaker import CircuitBreaker
 from scrubjay.models.chat_completions import ChatCompleter, completer_for
 from scrubjay.models.choices import CompletionChoice
-from scrubjay.models.completion import Completion, Message, Usage
-from scrubjay.models.endpoint import Endpoint
-from scrubjay.models.http_client import Chance
+from scrubjay.models.completion import Completion, Prompt, PromptMessage, Usage
+from scrubjay.models.endpoint import ServiceEndpoint
+from scrubjay.models.http_client import RetryTiming
 from tests.models.service import Answer, Behaviour, HangUp, Service, Silence, completion
 
 KEY = "sk-very-secret-0123456789"
-ASKED = [Message("system", "Be brief."), Message("user", "How are you?")]
+MESSAGES = [PromptMessage("system", "Be brief."), PromptMessage("user", "How are you?")]
 SCHEMA = {"type": "object", "properties": {"mood": {"type": "string"}}}
 IN_WORDS = f"Answer with one JSON object and nothing else. It must fit this JSON Schema: {json.dumps(SCHEMA)}"
 BY_SCHEMA = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}
@@ -31,25 +31,25 @@ BY_SCHEMA = {"type": "json_schema", "json_schema": {"name": "answer", "strict": 
 
 @asynccontextmanager
 async def completer_of(
-    service: Service, *, breaker: CircuitBreaker | None = None, **chosen: Any
+    service: Service, *, breaker: CircuitBreaker | None = None, **settings: Any
 ) -> AsyncGenerator[ChatCompleter]:
     async def no_wait(seconds: float) -> None:
         await anyio.lowlevel.checkpoint()
 
-    choice = CompletionChoice(base_url=service.url, model="a-model", **chosen)
-    endpoint = Endpoint(
+    choice = CompletionChoice(base_url=service.url, model="a-model", **settings)
+    endpoint = ServiceEndpoint(
         provider="a-model", url=f"{service.url}/chat/completions", fields={"model": "a-model"}, key=SecretStr(KEY)
     )
-    completer = ChatCompleter(endpoint, choice, breaker=breaker, chance=Chance(sleep=no_wait, random=lambda: 0.5))
+    completer = ChatCompleter(endpoint, choice, breaker=breaker, chance=RetryTiming(sleep=no_wait, random=lambda: 0.5))
     try:
         yield completer
     finally:
         await completer.close()
 
 
-async def failure_of(completer: ChatCompleter, **wanted: Any) -> ErrorRecord:
+async def failure_of(completer: ChatCompleter, **options: Any) -> ErrorRecord:
     with pytest.raises(ScrubjayError) as caught:
-        await completer.complete(ASKED, max_tokens=50, **wanted)
+        await completer.complete(Prompt(MESSAGES, 50, **options))
     return caught.value.record
 
 
@@ -57,11 +57,11 @@ def formats(service: Service) -> list[Any]:
     return [request.body.get("response_format") for request in service.requests]
 
 
-async def test_messages_are_sent_and_the_answer_comes_back_with_what_it_took(service: Service) -> None:
-    service.says = lambda body: f"Fine, said {len(body['messages'])} messages."
+async def test_a_completion_returns_the_answer_and_its_token_usage(service: Service) -> None:
+    service.reply = lambda body: f"Fine, said {len(body['messages'])} messages."
     choice = CompletionChoice(base_url=f"{service.url}/", model="a-model", api_key_env="LLM_KEY")
     completer = completer_for(choice, {"LLM_KEY": f" {KEY}\n"})
-    answer = await completer.complete(ASKED, max_tokens=50)
+    answer = await completer.complete(Prompt(MESSAGES, 50))
     await completer.close()
     assert answer == Completion(
         text="Fine, said 2 messages.",
@@ -77,17 +77,17 @@ async def test_messages_are_sent_and_the_answer_comes_back_with_what_it_took(ser
     }
 
 
-async def test_a_service_without_keys_is_sent_none(service: Service) -> None:
+async def test_no_authorization_is_sent_without_a_key(service: Service) -> None:
     completer = completer_for(CompletionChoice(base_url=service.url, model="m"), {"OPENAI_API_KEY": KEY})
-    await completer.complete(ASKED, max_tokens=50)
+    await completer.complete(Prompt(MESSAGES, 50))
     await completer.close()
     assert "Authorization" not in service.requests[0].headers
 
 
-async def test_a_schema_is_sent_as_such_and_in_words(service: Service) -> None:
+async def test_a_schema_is_sent_as_response_format_and_in_the_prompt(service: Service) -> None:
     async with completer_of(service) as completer:
-        await completer.complete(ASKED, json_schema=SCHEMA, max_tokens=50)
-        await completer.complete(ASKED[1:], json_schema=SCHEMA, max_tokens=50)
+        await completer.complete(Prompt(MESSAGES, 50, SCHEMA))
+        await completer.complete(Prompt(MESSAGES[1:], 50, SCHEMA))
     assert formats(service) == [BY_SCHEMA, BY_SCHEMA]
     assert [request.body["messages"] for request in service.requests] == [
         [{"role": "system", "content": f"Be brief.\n\n{IN_WORDS}"}, {"role": "user", "content": "How are you?"}],
@@ -95,33 +95,33 @@ async def test_a_schema_is_sent_as_such_and_in_words(service: Service) -> None:
     ]
 
 
-async def test_a_service_that_knows_no_schemas_is_asked_for_json_and_then_in_words_and_that_is_remembered(
+async def test_json_mode_falls_back_from_schema_to_json_to_prompt_and_the_result_is_remembered(
     service: Service,
 ) -> None:
     refusal = Answer(status=400, body={"error": {"message": "response_format is not supported"}})
     service.next = [refusal, refusal]
     async with completer_of(service) as completer:
         for _ in range(2):
-            assert (await completer.complete(ASKED, json_schema=SCHEMA, max_tokens=50)).text == "Well."
+            assert (await completer.complete(Prompt(MESSAGES, 50, SCHEMA))).text == "Well."
     assert formats(service) == [BY_SCHEMA, {"type": "json_object"}, None, None]
 
 
-async def test_messages_that_are_refused_teach_nothing_of_how_json_is_wanted(service: Service) -> None:
+async def test_refused_messages_do_not_change_the_json_mode(service: Service) -> None:
     refusal = Answer(status=400, body={"error": {"message": "the context is too long"}})
     service.next = [refusal] * 3
     async with completer_of(service) as completer:
         with pytest.raises(InvalidRequest, match="context is too long"):
-            await completer.complete(ASKED, json_schema=SCHEMA, max_tokens=50)
-        await completer.complete(ASKED, json_schema=SCHEMA, max_tokens=50)
+            await completer.complete(Prompt(MESSAGES, 50, SCHEMA))
+        await completer.complete(Prompt(MESSAGES, 50, SCHEMA))
     assert formats(service) == [BY_SCHEMA, {"type": "json_object"}, None, BY_SCHEMA]
 
 
-async def test_a_newer_model_is_given_its_limit_under_the_newer_name(service: Service) -> None:
+async def test_the_token_limit_falls_back_to_the_newer_parameter_name(service: Service) -> None:
     message = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
     service.next = [Answer(status=400, body={"error": {"message": message}})]
     async with completer_of(service) as completer:
-        await completer.complete(ASKED, json_schema=SCHEMA, max_tokens=50)
-        await completer.complete(ASKED, max_tokens=60)
+        await completer.complete(Prompt(MESSAGES, 50, SCHEMA))
+        await completer.complete(Prompt(MESSAGES, 60))
     names = ("max_tokens", "max_completion_tokens")
     assert [tuple(map(request.body.get, names)) for request in service.requests] == [(50, None), (None, 50), (None, 60)]
     assert formats(service) == [BY_SCHEMA, BY_SCHEMA, None]
@@ -138,10 +138,10 @@ async def test_a_newer_model_is_given_its_limit_under_the_newer_name(service: Se
         (completion("Plain.", usage={"prompt_tokens": "many"}), "Plain."),
     ],
 )
-async def test_answers_come_in_several_forms(service: Service, body: Mapping[str, Any], expected: str) -> None:
+async def test_several_answer_formats_are_accepted(service: Service, body: Mapping[str, Any], expected: str) -> None:
     service.always = Answer(body=body)
     async with completer_of(service) as completer:
-        answer = await completer.complete(ASKED, max_tokens=50)
+        answer = await completer.complete(Prompt(MESSAGES, 50))
     assert answer.text == expected
     assert answer.model in ("a-model", "a-model-0613")
 
@@ -168,38 +168,38 @@ async def test_answers_come_in_several_forms(service: Service, body: Mapping[str
     ],
     ids=lambda body: repr(body)[:60],
 )
-async def test_an_answer_without_a_text_is_broken(service: Service, body: object) -> None:
+async def test_an_answer_without_text_is_a_broken_answer(service: Service, body: object) -> None:
     service.always = Answer(body=body)
     async with completer_of(service, retries=0) as completer:
         assert (await failure_of(completer)).details == {"reason": "broken_answer"}
 
 
 @pytest.mark.parametrize("fault", [Answer(status=500), Answer(status=429), HangUp(), Answer(body=b"<html>")], ids=repr)
-async def test_what_may_work_the_next_time_is_tried_again(service: Service, fault: Behaviour) -> None:
+async def test_transient_failures_are_retried(service: Service, fault: Behaviour) -> None:
     service.next = [fault] * 2
     async with completer_of(service) as completer:
-        assert (await completer.complete(ASKED, max_tokens=50)).text == "Well."
+        assert (await completer.complete(Prompt(MESSAGES, 50))).text == "Well."
     assert len(service.requests) == 3
 
 
-async def test_the_whole_call_has_an_end_however_many_tries_are_left(service: Service) -> None:
+async def test_the_total_timeout_ends_a_call_with_retries_left(service: Service) -> None:
     service.always = Silence()
     async with completer_of(service, retries=50, timeout_seconds=60) as completer:
         assert (await failure_of(completer, timeout=0.2)).details == {"reason": "timeout"}
         assert (await failure_of(completer, timeout=0)).details == {"reason": "timeout"}
 
 
-async def test_a_pause_that_would_outlast_the_call_is_told_instead_of_waited(service: Service) -> None:
+async def test_a_retry_after_beyond_the_timeout_fails_at_once(service: Service) -> None:
     service.next = [Answer(status=429, headers={"Retry-After": "7"})]
     async with completer_of(service) as completer:
         failure = await failure_of(completer, timeout=5)
         assert failure.details == {"reason": "rate_limited", "retry_after_seconds": 7.0}
         assert len(service.requests) == 1
         service.next = [Answer(status=429, headers={"Retry-After": "7"})]
-        assert (await completer.complete(ASKED, max_tokens=50, timeout=60)).text == "Well."
+        assert (await completer.complete(Prompt(MESSAGES, 50, timeout=60))).text == "Well."
 
 
-async def test_a_call_that_waits_for_its_turn_ends_in_time_too(service: Service) -> None:
+async def test_the_timeout_includes_waiting_for_a_concurrency_slot(service: Service) -> None:
     service.always = Silence()
     async with (
         completer_of(service, concurrency=1, timeout_seconds=60) as completer,
@@ -207,18 +207,18 @@ async def test_a_call_that_waits_for_its_turn_ends_in_time_too(service: Service)
     ):
 
         async def first() -> None:
-            await completer.complete(ASKED, max_tokens=50)
+            await completer.complete(Prompt(MESSAGES, 50))
 
         group.start_soon(first)
         await anyio.to_thread.run_sync(service.wait_for_requests, 1)
         failure = await failure_of(completer, timeout=0.2)
         assert failure.details == {"reason": "timeout"}
-        assert "too much to do" in failure.message
+        assert "is busy" in failure.message
         service.release()
     assert len(service.requests) == 1
 
 
-async def test_a_silent_service_is_left_alone_also_when_callers_are_impatient(service: Service) -> None:
+async def test_timeouts_of_callers_open_the_breaker(service: Service) -> None:
     service.always = Silence()
     breaker = CircuitBreaker("it", failures=1)
     async with completer_of(service, breaker=breaker) as completer:
@@ -227,7 +227,7 @@ async def test_a_silent_service_is_left_alone_also_when_callers_are_impatient(se
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 500])
-async def test_the_key_is_in_no_error_and_in_no_log(
+async def test_the_key_appears_in_no_error_and_no_log(
     service: Service, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -246,9 +246,7 @@ async def test_the_key_is_in_no_error_and_in_no_log(
         ({"api_key_env": "LLM_KEY"}, {"LLM_KEY": "with a space"}),
     ],
 )
-def test_a_choice_that_cannot_work_is_refused_before_anything_is_asked(
-    changed: dict[str, Any], environment: dict[str, str]
-) -> None:
+def test_an_invalid_choice_is_refused_before_any_request(changed: dict[str, Any], environment: dict[str, str]) -> None:
     choice = replace(CompletionChoice(base_url="http://127.0.0.1:1/v1", model="m"), **changed)
     with pytest.raises(Misconfigured) as caught:
         completer_for(choice, environment)

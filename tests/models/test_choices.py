@@ -1,13 +1,13 @@
-"""A choice can be kept for other processes; its key cannot."""
+"""A model choice can be stored for other processes; its key cannot."""
 
 import json
 
 from pydantic import SecretStr
 
-from scrubjay.models.choices import EmbeddingChoice, Pace, choice_from, kept_form
+from scrubjay.models.choices import EmbeddingChoice, Pace, choice_of_stored, stored_form
 
 
-def test_what_is_kept_is_the_choice_again_at_the_pace_of_who_reads_it() -> None:
+def test_a_stored_choice_is_restored_with_the_pace_of_the_reader() -> None:
     choice = EmbeddingChoice(
         provider="azure",
         model="m",
@@ -20,8 +20,8 @@ def test_what_is_kept_is_the_choice_again_at_the_pace_of_who_reads_it() -> None:
         similarity_threshold=0.4,
         pace=Pace(batch_size=5, retries=9),
     )
-    kept = json.loads(json.dumps(kept_form(choice)))
-    assert kept == {
+    stored = json.loads(json.dumps(stored_form(choice)))
+    assert stored == {
         "provider": "azure",
         "model": "m",
         "dimensions": 9,
@@ -34,12 +34,12 @@ def test_what_is_kept_is_the_choice_again_at_the_pace_of_who_reads_it() -> None:
         "batch_size": 5,
     }
     slow = Pace(retries=1, timeout_seconds=60)
-    assert choice_from(kept, slow) == EmbeddingChoice(
-        **{name: value for name, value in kept.items() if name != "batch_size"},
+    assert choice_of_stored(stored, slow) == EmbeddingChoice(
+        **{name: value for name, value in stored.items() if name != "batch_size"},
         pace=Pace(batch_size=5, retries=1, timeout_seconds=60),
     )
 
 
-def test_a_key_is_never_kept() -> None:
-    kept = kept_form(EmbeddingChoice(provider="openai", api_key=SecretStr("correct-horse")))
-    assert kept == {"provider": "openai", "api_version": "2023-05-15", "batch_size": 32}
+def test_a_key_is_never_stored() -> None:
+    stored = stored_form(EmbeddingChoice(provider="openai", api_key=SecretStr("correct-horse")))
+    assert stored == {"provider": "openai", "api_version": "2023-05-15", "batch_size": 32}

@@ -1,4 +1,4 @@
-"""Vectors are made once for each model and text, and kept within bounds."""
+"""Vectors are computed once per model and text, and cached within a size limit."""
 
 from collections.abc import Sequence
 
@@ -8,18 +8,18 @@ from scrubjay.core.errors import Unavailable
 from scrubjay.models.embedding_cache import ENTRY_BYTES, CachingEmbedder, VectorCache
 
 
-class Counting:
-    """An embedder that remembers what it was asked."""
+class CountingEmbedder:
+    """An embedder that records the texts of each call."""
 
     def __init__(self, model: str, dimensions: int = 2) -> None:
         self.model = model
         self.dimensions = dimensions
-        self.asked: list[list[str]] = []
+        self.calls: list[list[str]] = []
         self.down = False
         self.closed = False
 
     async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
-        self.asked.append(list(texts))
+        self.calls.append(list(texts))
         if self.down:
             raise Unavailable("down")
         return [f"{self.model}:{text}".encode() if text else b"" for text in texts]
@@ -28,34 +28,34 @@ class Counting:
         self.closed = True
 
 
-async def test_only_what_is_not_known_is_asked_for_and_each_text_once() -> None:
-    inner = Counting("m")
+async def test_only_unknown_texts_are_embedded_and_each_only_once() -> None:
+    inner = CountingEmbedder("m")
     embedder = CachingEmbedder(inner, VectorCache(10_000))
     assert await embedder.embed(["a", "b", "a"]) == [b"m:a", b"m:b", b"m:a"]
     assert await embedder.embed(["c", "", "b", "c"]) == [b"m:c", b"", b"m:b", b"m:c"]
     assert await embedder.embed(["", "a"]) == [b"", b"m:a"]
-    assert inner.asked == [["a", "b"], ["c", ""]]
+    assert inner.calls == [["a", "b"], ["c", ""]]
     assert (embedder.model, embedder.dimensions) == ("m", 2)
 
 
-async def test_models_that_share_a_cache_never_see_each_others_vectors() -> None:
+async def test_models_that_share_a_cache_have_separate_vectors() -> None:
     cache = VectorCache(10_000)
-    one, other = Counting("one"), Counting("other")
+    one, other = CountingEmbedder("one"), CountingEmbedder("other")
     assert await CachingEmbedder(one, cache).embed(["a"]) == [b"one:a"]
     assert await CachingEmbedder(other, cache).embed(["a"]) == [b"other:a"]
     assert await CachingEmbedder(one, cache).embed(["a"]) == [b"one:a"]
-    assert (one.asked, other.asked) == ([["a"]], [["a"]])
+    assert (one.calls, other.calls) == ([["a"]], [["a"]])
 
 
-async def test_069_a_model_of_the_same_name_with_other_dimensions_is_another_one() -> None:
+async def test_069_a_model_of_the_same_name_with_other_dimensions_has_separate_vectors() -> None:
     cache = VectorCache(10_000)
-    short, long = Counting("m", 2), Counting("m", 4)
+    short, long = CountingEmbedder("m", 2), CountingEmbedder("m", 4)
     for embedder in (short, long, short):
         await CachingEmbedder(embedder, cache).embed(["a"])
-    assert (short.asked, long.asked) == ([["a"]], [["a"]])
+    assert (short.calls, long.calls) == ([["a"]], [["a"]])
 
 
-def test_what_was_not_used_for_longest_makes_room() -> None:
+def test_the_least_recently_used_vector_is_evicted() -> None:
     cache = VectorCache(3 * (ENTRY_BYTES + 100))
     for text in "abc":
         cache.put("m", text, text.encode() * 100)
@@ -70,7 +70,7 @@ def test_what_was_not_used_for_longest_makes_room() -> None:
     assert cache.held_bytes == 3 * (ENTRY_BYTES + 100)
 
 
-def test_it_never_holds_more_than_was_allowed_and_counts_a_replaced_vector_once() -> None:
+def test_the_cache_never_exceeds_its_size_and_counts_a_replaced_vector_once() -> None:
     cache = VectorCache(2 * ENTRY_BYTES + 150)
     cache.put("m", "a", b"x" * 100)
     cache.put("m", "a", b"y" * 50)
@@ -81,8 +81,8 @@ def test_it_never_holds_more_than_was_allowed_and_counts_a_replaced_vector_once(
     assert (cache.held_bytes, len(cache)) == (0, 0)
 
 
-async def test_a_failure_is_not_remembered() -> None:
-    inner = Counting("m")
+async def test_a_failure_is_not_cached() -> None:
+    inner = CountingEmbedder("m")
     embedder = CachingEmbedder(inner, VectorCache(10_000))
     inner.down = True
     with pytest.raises(Unavailable):
@@ -91,14 +91,14 @@ async def test_a_failure_is_not_remembered() -> None:
     assert await embedder.embed(["a"]) == [b"m:a"]
 
 
-async def test_closing_closes_the_one_behind_it() -> None:
-    inner = Counting("m")
+async def test_closing_closes_the_wrapped_embedder() -> None:
+    inner = CountingEmbedder("m")
     await CachingEmbedder(inner, VectorCache(0)).close()
     assert inner.closed
 
 
-async def test_a_cache_of_no_size_keeps_nothing() -> None:
-    inner = Counting("m")
+async def test_a_cache_of_size_zero_stores_nothing() -> None:
+    inner = CountingEmbedder("m")
     embedder = CachingEmbedder(inner, VectorCache(0))
     assert await embedder.embed(["a"]) == await embedder.embed(["a"]) == [b"m:a"]
-    assert inner.asked == [["a"], ["a"]]
+    assert inner.calls == [["a"], ["a"]]

@@ -1,4 +1,4 @@
-"""The JSON in a language model's answer is read, mended where it is broken, and never made up."""
+"""JSON in answers of language models is parsed and repaired, never invented."""
 
 import json
 from typing import Any
@@ -13,9 +13,9 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00
 SCALAR = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(-1e9, 1e9, allow_nan=False) | TEXT
 VALUE = st.recursive(SCALAR, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4))
 OBJECT = st.dictionaries(TEXT, VALUE, max_size=5)
-# Words that an answer may have around its object.
+# Text that may surround the JSON object of an answer.
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="{}\x00<"), max_size=40)
-# Names and texts as answers have them: a repair by what follows a quote can be fooled by quotes and commas at will.
+# Realistic names and texts: repairs based on the character after a quote fail on arbitrary quotes and commas.
 PLAIN = st.text("abcdefgh -.0123456789äß/", min_size=1, max_size=12)
 PLAIN_OBJECT = st.dictionaries(
     PLAIN, SCALAR.filter(lambda value: not isinstance(value, str)) | PLAIN | st.lists(PLAIN, max_size=3), max_size=5
@@ -23,31 +23,31 @@ PLAIN_OBJECT = st.dictionaries(
 
 
 @given(OBJECT)
-def test_a_right_answer_is_read_as_it_is(expected: dict[str, Any]) -> None:
+def test_valid_json_is_parsed_unchanged(expected: dict[str, Any]) -> None:
     assert read_object(json.dumps(expected)) == expected
     assert read_object(json.dumps(expected, indent=2, ensure_ascii=False)) == expected
 
 
 @given(OBJECT, WORDS, WORDS, st.sampled_from(["{}", "```json\n{}\n```", "<think>Is it {{1}}?</think>\n{}"]))
-def test_words_fences_and_thoughts_around_it_do_not_matter(
+def test_text_code_fences_and_thinking_around_the_json_are_ignored(
     expected: dict[str, Any], before: str, after: str, form: str
 ) -> None:
     assert read_object(before + form.replace("{}", json.dumps(expected)) + after) == expected
 
 
 @given(PLAIN_OBJECT)
-def test_commas_too_many_do_not_matter(expected: dict[str, Any]) -> None:
+def test_superfluous_commas_are_ignored(expected: dict[str, Any]) -> None:
     broken = json.dumps(expected).replace("]", ",]")[:-1] + ",}"
     assert read_object(broken) == expected
 
 
 @given(PLAIN_OBJECT)
-def test_single_quotes_and_words_of_python_do_not_matter(expected: dict[str, Any]) -> None:
+def test_single_quotes_and_python_literals_are_accepted(expected: dict[str, Any]) -> None:
     assert read_object(repr(expected)) == expected
 
 
 @given(PLAIN_OBJECT, st.data())
-def test_of_an_answer_that_was_cut_off_only_the_end_is_missing(expected: dict[str, Any], data: st.DataObject) -> None:
+def test_a_truncated_answer_loses_only_its_end(expected: dict[str, Any], data: st.DataObject) -> None:
     whole = json.dumps(expected, ensure_ascii=False)
     cut = data.draw(st.integers(1, len(whole)))
     found = read_object(whole[:cut])
@@ -71,7 +71,7 @@ def is_beginning(found: Any, whole: Any) -> bool:
 
 @settings(max_examples=400)
 @given(st.text(st.sampled_from("{}[]\"':,\\u/*0129.e-truefalsnb \n`\u201c\u201d\ud800"), max_size=60) | st.text())
-def test_nothing_breaks_it_and_what_comes_out_can_be_kept(text: str) -> None:
+def test_any_text_is_parsed_without_error_and_the_result_is_serializable(text: str) -> None:
     found = read_object(text)
     assert found is None or isinstance(found, dict)
     written = json.dumps(found, ensure_ascii=False, allow_nan=False)
@@ -110,11 +110,11 @@ def test_nothing_breaks_it_and_what_comes_out_can_be_kept(text: str) -> None:
         ('{"u": http://x.example/y, "b": 1}', {"u": "http://x.example/y", "b": 1}),
     ],
 )
-def test_answers_that_models_really_give(text: str, expected: dict[str, Any] | None) -> None:
+def test_real_answers_of_models_are_parsed(text: str, expected: dict[str, Any] | None) -> None:
     assert read_object(text) == expected
 
 
-def test_bottomless_nesting_is_no_answer() -> None:
+def test_very_deep_nesting_is_no_answer() -> None:
     found = read_object('{"a":' * 100_000)
     depth = 0
     while found:

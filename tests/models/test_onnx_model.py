@@ -1,4 +1,4 @@
-"""A sentence-transformers ONNX folder gives the vectors of its model; a wrong folder is refused with what to do."""
+"""A sentence-transformers ONNX folder yields the vectors of its model; an invalid folder is refused with a hint."""
 
 import json
 import shutil
@@ -37,20 +37,20 @@ async def vectors_of(folder: Path, *texts: str) -> Any:
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 @pytest.mark.parametrize("nested", [False, True])
-async def test_its_vectors_are_those_of_the_reference(tmp_path: Path, pooling: str, nested: bool) -> None:
-    """Also of a text that is longer than the model takes: it is cut off."""
+async def test_vectors_match_the_reference_implementation(tmp_path: Path, pooling: str, nested: bool) -> None:
+    """Includes a text that is longer than the model's limit and is truncated."""
     folder = make_folder(tmp_path / "m", pooling=pooling, nested=nested)
     expected = np.stack([reference(text, pooling=pooling) for text in TEXTS])
     np.testing.assert_allclose(await vectors_of(folder, *TEXTS), expected, atol=1e-3)
 
 
-async def test_without_modules_and_token_types_the_mean_is_taken(tmp_path: Path) -> None:
+async def test_mean_pooling_is_the_default_without_modules_and_token_types(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "m", pooling=None, kinds=False)
     expected = np.stack([reference(text, kinds=False) for text in TEXTS])
     np.testing.assert_allclose(await vectors_of(folder, *TEXTS), expected, atol=1e-3)
 
 
-async def test_a_graph_that_pools_by_itself_is_used_as_it_is(tmp_path: Path) -> None:
+async def test_the_pooled_output_of_a_graph_is_used_unchanged(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "m", pooled=True)
     np.testing.assert_allclose(await vectors_of(folder, "dog barks"), [reference("dog barks")], atol=1e-3)
 
@@ -64,9 +64,9 @@ async def test_the_pooling_of_newer_exports_is_read(tmp_path: Path) -> None:
 
 
 async def test_a_text_without_words_has_no_vector(tmp_path: Path) -> None:
-    made = embedder(make_folder(tmp_path / "m"))
-    assert await made.embed(["", " \n", "cat"]) == [b"", b"", *await made.embed(["cat"])]
-    assert await made.embed([]) == []
+    onnx = embedder(make_folder(tmp_path / "m"))
+    assert await onnx.embed(["", " \n", "cat"]) == [b"", b"", *await onnx.embed(["cat"])]
+    assert await onnx.embed([]) == []
 
 
 def test_vectors_are_stored_under_the_folder_name_and_a_fingerprint_of_its_files(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def _with(name: str, content: object) -> Callable[[Path], object]:
         (_with("1_Pooling/config.json", {}), "m pools by nothing"),
     ],
 )
-def test_a_folder_that_cannot_work_is_refused_with_what_to_do(
+def test_an_unusable_folder_is_refused_with_a_hint(
     tmp_path: Path, spoil: Callable[[Path], object], message: str
 ) -> None:
     folder = make_folder(tmp_path / "m")
@@ -115,7 +115,7 @@ def test_a_folder_that_cannot_work_is_refused_with_what_to_do(
     assert (name_of(choice), known_dimensions(choice)) == ("onnx/m", None)
 
 
-def test_other_dimensions_than_the_models_are_refused(tmp_path: Path) -> None:
+def test_configured_dimensions_that_differ_from_the_model_are_refused(tmp_path: Path) -> None:
     choice = EmbeddingChoice(provider="onnx", model=str(make_folder(tmp_path / "m")), dimensions=HIDDEN + 1)
     with pytest.raises(Misconfigured, match=f"always has {HIDDEN} dimensions"):
         embedder_for(choice, environment={}, cache=VectorCache(0))
@@ -127,7 +127,9 @@ async def failure_of(folder: Path) -> Unavailable:
     return caught.value
 
 
-async def test_without_its_runtime_it_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_error_about_a_missing_runtime_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     failure = await failure_of(make_folder(tmp_path / "m"))
     assert failure.message == "ONNX models need onnxruntime, which is not installed"
@@ -153,7 +155,7 @@ async def test_vectors_of_another_length_than_configured_are_refused(tmp_path: P
     assert failure.details == {"reason": "wrong_dimensions", "found": HIDDEN}
 
 
-def test_importing_it_loads_nothing_heavy() -> None:
+def test_importing_the_module_loads_no_heavy_dependency() -> None:
     script = """
 import sys
 import scrubjay.models.onnx_model

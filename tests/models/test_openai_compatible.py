@@ -1,4 +1,4 @@
-"""A service that speaks OpenAI's protocol embeds, however it misbehaves on the way."""
+"""Embeddings from OpenAI-compatible services, including their failures."""
 
 import json
 import logging
@@ -14,11 +14,11 @@ import pytest
 from pydantic import SecretStr
 
 from scrubjay.core.errors import ErrorCode, ErrorRecord, InvalidRequest, ScrubjayError, Unavailable
-from scrubjay.core.request_context import tracking
+from scrubjay.core.request_context import RequestScope
 from scrubjay.models.breaker import BreakerState, CircuitBreaker
 from scrubjay.models.choices import Pace
-from scrubjay.models.endpoint import Endpoint
-from scrubjay.models.http_client import Chance
+from scrubjay.models.endpoint import ServiceEndpoint
+from scrubjay.models.http_client import RetryTiming
 from scrubjay.models.openai_compatible import OpenAICompatibleEmbedder
 from tests.models.service import (
     DIMENSIONS,
@@ -28,15 +28,15 @@ from tests.models.service import (
     Service,
     Silence,
     embeddings,
-    vector_of,
+    expected_vector,
 )
 
 KEY = "sk-very-secret-0123456789"
 NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
 
 
-class Waits:
-    """Waits that are noted instead of waited."""
+class RecordedWaits:
+    """Records waits instead of sleeping."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -46,14 +46,14 @@ class Waits:
 
 
 @pytest.fixture
-def waits() -> Waits:
-    return Waits()
+def waits() -> RecordedWaits:
+    return RecordedWaits()
 
 
 @asynccontextmanager
 async def embedder_of(
     service: Service,
-    waits: Waits | None = None,
+    waits: RecordedWaits | None = None,
     *,
     pace: Pace = Pace(),  # noqa: B008
     breaker: CircuitBreaker | None = None,
@@ -61,7 +61,7 @@ async def embedder_of(
     url: str | None = None,
 ) -> AsyncGenerator[OpenAICompatibleEmbedder]:
     embedder = OpenAICompatibleEmbedder(
-        Endpoint(
+        ServiceEndpoint(
             provider="openai",
             url=url or f"{service.url}/embeddings",
             fields={"model": "some-model", "encoding_format": encoding},
@@ -72,7 +72,7 @@ async def embedder_of(
         dimensions=DIMENSIONS,
         pace=pace,
         breaker=breaker,
-        chance=Chance(clock=lambda: NOW, sleep=(waits or Waits()).sleep, random=lambda: 0.5),
+        chance=RetryTiming(clock=lambda: NOW, sleep=(waits or RecordedWaits()).sleep, random=lambda: 0.5),
     )
     try:
         yield embedder
@@ -90,7 +90,7 @@ async def failure_of(embedder: OpenAICompatibleEmbedder, texts: list[str] | None
 async def test_texts_are_sent_in_batches_and_their_vectors_have_length_one(service: Service, encoding: str) -> None:
     texts = [f"text {number}" for number in range(10)]
     async with embedder_of(service, pace=Pace(batch_size=4), encoding=encoding) as embedder:
-        assert await embedder.embed(texts) == [vector_of(text) for text in texts]
+        assert await embedder.embed(texts) == [expected_vector(text) for text in texts]
     sent = sorted((request.body["input"] for request in service.requests), key=lambda batch: texts.index(batch[0]))
     assert sent == [texts[:4], texts[4:8], texts[8:]]
     first = service.requests[0]
@@ -102,14 +102,14 @@ async def test_vectors_are_ordered_by_index(service: Service) -> None:
     texts = ["one", "two", "three"]
     service.next = [Answer(body={"data": embeddings(texts)[::-1]})]
     async with embedder_of(service) as embedder:
-        assert await embedder.embed(texts) == [vector_of(text) for text in texts]
+        assert await embedder.embed(texts) == [expected_vector(text) for text in texts]
 
 
-async def test_without_indexes_the_order_of_the_answer_counts(service: Service) -> None:
+async def test_without_indexes_vectors_are_in_the_order_of_the_answer(service: Service) -> None:
     texts = ["one", "two"]
     service.next = [Answer(body={"data": [{"embedding": entry["embedding"]} for entry in embeddings(texts)]})]
     async with embedder_of(service) as embedder:
-        assert await embedder.embed(texts) == [vector_of(text) for text in texts]
+        assert await embedder.embed(texts) == [expected_vector(text) for text in texts]
 
 
 async def test_an_empty_text_has_an_empty_vector_and_is_not_sent(service: Service) -> None:
@@ -117,22 +117,22 @@ async def test_an_empty_text_has_an_empty_vector_and_is_not_sent(service: Servic
         assert await embedder.embed(["", " \n"]) == [b"", b""]
         assert await embedder.embed([]) == []
         assert service.requests == []
-        assert await embedder.embed(["", "one"]) == [b"", vector_of("one")]
+        assert await embedder.embed(["", "one"]) == [b"", expected_vector("one")]
     assert [request.body["input"] for request in service.requests] == [["one"]]
 
 
-async def test_a_vector_of_zeros_is_an_empty_one(service: Service) -> None:
+async def test_a_zero_vector_becomes_an_empty_vector(service: Service) -> None:
     service.next = [Answer(body={"data": [{"index": 0, "embedding": [0] * DIMENSIONS}]})]
     async with embedder_of(service) as embedder:
         assert await embedder.embed(["one"]) == [b""]
 
 
-async def test_a_long_text_is_cut(service: Service) -> None:
+async def test_a_long_text_is_truncated(service: Service) -> None:
     async with embedder_of(service, pace=Pace(max_characters=5)) as embedder:
-        assert await embedder.embed(["0123456789"]) == [vector_of("01234")]
+        assert await embedder.embed(["0123456789"]) == [expected_vector("01234")]
 
 
-async def test_no_more_requests_go_on_at_once_than_allowed(service: Service) -> None:
+async def test_concurrent_requests_are_limited(service: Service) -> None:
     service.always = Silence()
     texts = [f"text {number}" for number in range(9)]
     async with embedder_of(service, pace=Pace(batch_size=1, concurrency=3)) as embedder, anyio.create_task_group() as g:
@@ -142,8 +142,8 @@ async def test_no_more_requests_go_on_at_once_than_allowed(service: Service) -> 
             service.release()
 
         g.start_soon(let_go)
-        assert await embedder.embed(texts) == [vector_of(text) for text in texts]
-    assert service.most_at_once == 3
+        assert await embedder.embed(texts) == [expected_vector(text) for text in texts]
+    assert service.max_concurrent == 3
 
 
 @pytest.mark.parametrize(
@@ -158,16 +158,16 @@ async def test_no_more_requests_go_on_at_once_than_allowed(service: Service) -> 
         ({}, 0.25),
     ],
 )
-async def test_a_service_that_wants_a_pause_gets_it(
-    service: Service, waits: Waits, headers: dict[str, str], waited: float
+async def test_retry_after_is_respected(
+    service: Service, waits: RecordedWaits, headers: dict[str, str], waited: float
 ) -> None:
     service.next = [Answer(status=429, headers=headers)]
     async with embedder_of(service, waits) as embedder:
-        assert await embedder.embed(["one"]) == [vector_of("one")]
+        assert await embedder.embed(["one"]) == [expected_vector("one")]
     assert waits.seconds == [waited]
 
 
-async def test_a_pause_that_is_too_long_is_told_instead_of_waited(service: Service, waits: Waits) -> None:
+async def test_a_retry_after_that_is_too_long_fails_at_once(service: Service, waits: RecordedWaits) -> None:
     service.next = [Answer(status=429, headers={"Retry-After": "3600"})]
     async with embedder_of(service, waits) as embedder:
         failure = await failure_of(embedder)
@@ -190,14 +190,14 @@ async def test_a_pause_that_is_too_long_is_told_instead_of_waited(service: Servi
     ],
     ids=repr,
 )
-async def test_what_may_work_the_next_time_is_tried_again(service: Service, waits: Waits, fault: Behaviour) -> None:
+async def test_transient_failures_are_retried(service: Service, waits: RecordedWaits, fault: Behaviour) -> None:
     service.next = [fault] * 3
     async with embedder_of(service, waits) as embedder:
-        assert await embedder.embed(["one"]) == [vector_of("one")]
+        assert await embedder.embed(["one"]) == [expected_vector("one")]
     assert waits.seconds == [0.25, 0.5, 1.0]
 
 
-async def test_a_wait_between_tries_has_an_end(service: Service, waits: Waits) -> None:
+async def test_the_wait_between_retries_is_bounded(service: Service, waits: RecordedWaits) -> None:
     service.always = Answer(status=500)
     breaker = CircuitBreaker("it", failures=100)
     async with embedder_of(service, waits, pace=Pace(retries=7), breaker=breaker) as embedder:
@@ -205,7 +205,7 @@ async def test_a_wait_between_tries_has_an_end(service: Service, waits: Waits) -
     assert waits.seconds == [0.25, 0.5, 1.0, 2.0, 4.0, 4.0, 4.0]
 
 
-async def test_a_service_that_keeps_failing_is_given_up(service: Service, waits: Waits) -> None:
+async def test_retries_end_after_the_configured_number(service: Service, waits: RecordedWaits) -> None:
     service.always = Answer(status=502, body={"error": {"message": "bad gateway"}})
     async with embedder_of(service, waits, pace=Pace(retries=2)) as embedder:
         failure = await failure_of(embedder)
@@ -219,7 +219,7 @@ async def test_a_service_that_keeps_failing_is_given_up(service: Service, waits:
     assert len(service.requests) == 3
 
 
-async def test_a_service_that_says_nothing_is_waited_for_only_so_long(service: Service) -> None:
+async def test_a_silent_service_causes_a_timeout(service: Service) -> None:
     service.always = Silence()
     async with embedder_of(service, pace=Pace(timeout_seconds=0.3, retries=1)) as embedder:
         failure = await failure_of(embedder)
@@ -227,7 +227,7 @@ async def test_a_service_that_says_nothing_is_waited_for_only_so_long(service: S
     service.wait_for_requests(2)
 
 
-async def test_nobody_at_the_address_is_unreachable(service: Service) -> None:
+async def test_a_refused_connection_is_unreachable(service: Service) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1/embeddings"
@@ -259,20 +259,22 @@ async def test_nobody_at_the_address_is_unreachable(service: Service) -> None:
     ],
     ids=lambda body: repr(body)[:60],
 )
-async def test_an_answer_that_holds_no_vector_for_the_text_is_broken(service: Service, body: object) -> None:
+async def test_an_answer_without_a_vector_for_the_text_is_a_broken_answer(service: Service, body: object) -> None:
     service.always = Answer(body=body)
     async with embedder_of(service, pace=Pace(retries=0)) as embedder:
         assert (await failure_of(embedder)).details == {"reason": "broken_answer"}
 
 
-async def test_two_vectors_for_one_text_are_not_two_texts(service: Service) -> None:
+async def test_two_vectors_for_one_text_are_a_broken_answer(service: Service) -> None:
     (entry,) = embeddings(["one"])
     service.always = Answer(body={"data": [entry, entry]})
     async with embedder_of(service, pace=Pace(retries=0)) as embedder:
         assert (await failure_of(embedder, ["one", "two"])).details == {"reason": "broken_answer"}
 
 
-async def test_vectors_of_another_length_are_refused_with_what_to_set(service: Service, waits: Waits) -> None:
+async def test_unexpected_dimensions_are_refused_with_the_setting_to_change(
+    service: Service, waits: RecordedWaits
+) -> None:
     service.always = Answer(body={"data": [{"index": 0, "embedding": [1.0] * 5}]})
     async with embedder_of(service, waits) as embedder:
         failure = await failure_of(embedder)
@@ -282,7 +284,7 @@ async def test_vectors_of_another_length_are_refused_with_what_to_set(service: S
 
 
 @pytest.mark.parametrize("status", [401, 403])
-async def test_a_wrong_key_is_told_with_where_to_put_the_right_one(service: Service, status: int) -> None:
+async def test_the_error_about_a_wrong_key_names_its_setting(service: Service, status: int) -> None:
     service.always = Answer(status=status, body={"error": {"message": f"wrong key {KEY[:8]}***"}})
     async with embedder_of(service) as embedder:
         failure = await failure_of(embedder)
@@ -296,7 +298,7 @@ async def test_a_wrong_key_is_told_with_where_to_put_the_right_one(service: Serv
     assert len(service.requests) == 1
 
 
-async def test_an_unknown_model_is_not_asked_for_again(service: Service) -> None:
+async def test_an_unknown_model_is_not_retried(service: Service) -> None:
     service.always = Answer(status=404, body={"error": {"message": "model 'some-model' not found"}})
     async with embedder_of(service) as embedder:
         failure = await failure_of(embedder)
@@ -306,7 +308,7 @@ async def test_an_unknown_model_is_not_asked_for_again(service: Service) -> None
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
-async def test_a_request_that_the_service_refuses_is_the_callers_matter(service: Service, status: int) -> None:
+async def test_a_refused_request_is_an_invalid_request(service: Service, status: int) -> None:
     service.always = Answer(status=status, body={"error": {"message": "too many tokens"}})
     breaker = CircuitBreaker("it", failures=1)
     async with embedder_of(service, breaker=breaker) as embedder:
@@ -316,7 +318,7 @@ async def test_a_request_that_the_service_refuses_is_the_callers_matter(service:
     assert len(service.requests) == 3
 
 
-async def test_a_redirect_is_not_followed_with_the_key(service: Service) -> None:
+async def test_redirects_are_not_followed(service: Service) -> None:
     service.always = Answer(status=307, headers={"Location": f"{service.url}/elsewhere"})
     async with embedder_of(service, pace=Pace(retries=0)) as embedder:
         assert (await failure_of(embedder)).details == {"reason": "broken_answer"}
@@ -339,7 +341,7 @@ async def test_a_redirect_is_not_followed_with_the_key(service: Service) -> None
     ],
     ids=repr,
 )
-async def test_the_key_is_in_no_error_and_in_no_log(
+async def test_the_key_appears_in_no_error_and_no_log(
     service: Service, fault: Behaviour, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -353,7 +355,7 @@ async def test_the_key_is_in_no_error_and_in_no_log(
     assert KEY in service.requests[0].headers["Authorization"]
 
 
-async def test_a_failing_batch_ends_the_others_with_one_plain_error(service: Service) -> None:
+async def test_a_failing_batch_cancels_the_others_and_raises_one_error(service: Service) -> None:
     service.next = [Answer(status=401)]
     service.always = Silence()
     async with embedder_of(service, pace=Pace(batch_size=1, concurrency=2)) as embedder:
@@ -362,7 +364,7 @@ async def test_a_failing_batch_ends_the_others_with_one_plain_error(service: Ser
     assert len(service.requests) <= 4
 
 
-async def test_a_service_that_keeps_failing_is_left_alone_and_then_found_again(service: Service) -> None:
+async def test_repeated_failures_open_the_breaker_and_a_probe_closes_it(service: Service) -> None:
     now = 0.0
     breaker = CircuitBreaker("openai", failures=2, pause_seconds=30, clock=lambda: now)
     service.always = Answer(status=500)
@@ -372,10 +374,10 @@ async def test_a_service_that_keeps_failing_is_left_alone_and_then_found_again(s
         assert len(service.requests) == 2
         service.always = None
         now = 30.0
-        assert await embedder.embed(["one"]) == [vector_of("one")]
+        assert await embedder.embed(["one"]) == [expected_vector("one")]
 
 
-async def test_023_several_batches_at_once_do_not_keep_a_service_from_being_found_again(service: Service) -> None:
+async def test_023_concurrent_batches_do_not_prevent_the_breaker_from_closing(service: Service) -> None:
     now = 0.0
     breaker = CircuitBreaker("openai", failures=1, pause_seconds=30, clock=lambda: now)
     service.always = Answer(status=500)
@@ -384,11 +386,11 @@ async def test_023_several_batches_at_once_do_not_keep_a_service_from_being_foun
         service.always = None
         now = 30.0
         texts = ["one", "two", "three", "four", "five"]
-        assert await embedder.embed(texts) == [vector_of(text) for text in texts]
+        assert await embedder.embed(texts) == [expected_vector(text) for text in texts]
     assert breaker.state is BreakerState.CLOSED
 
 
-async def test_a_caller_that_gives_up_does_not_wait_for_the_service(service: Service) -> None:
+async def test_cancelling_does_not_wait_for_the_service(service: Service) -> None:
     service.always = Silence()
     async with embedder_of(service, pace=Pace(timeout_seconds=60)) as embedder, anyio.create_task_group() as group:
         group.start_soon(embedder.embed, ["one"])
@@ -397,30 +399,32 @@ async def test_a_caller_that_gives_up_does_not_wait_for_the_service(service: Ser
     assert len(service.requests) == 1
 
 
-async def test_after_closing_it_connects_again(service: Service) -> None:
+async def test_a_closed_embedder_reconnects_on_use(service: Service) -> None:
     async with embedder_of(service) as embedder:
         await embedder.embed(["one"])
         await embedder.close()
-        assert await embedder.embed(["two"]) == [vector_of("two")]
+        assert await embedder.embed(["two"]) == [expected_vector("two")]
 
 
-def test_an_endpoint_shows_neither_its_key_nor_the_rest_of_its_address() -> None:
-    endpoint = Endpoint(provider="azure", url="https://a.example:8443/x?token=hidden", fields={}, key=SecretStr(KEY))
-    assert (endpoint.place, endpoint.is_here) == ("azure at a.example:8443", False)
-    assert replace(endpoint, url="http://localhost:1/v1").is_here
+def test_the_description_of_an_endpoint_has_neither_key_nor_path() -> None:
+    endpoint = ServiceEndpoint(
+        provider="azure", url="https://a.example:8443/x?token=hidden", fields={}, key=SecretStr(KEY)
+    )
+    assert (endpoint.label, endpoint.is_local) == ("azure at a.example:8443", False)
+    assert replace(endpoint, url="http://localhost:1/v1").is_local
     assert KEY not in repr(endpoint)
 
 
-async def test_provider_down_is_one_kind_of_error_for_callers_that_go_on_without_it(service: Service) -> None:
+async def test_every_provider_failure_is_an_unavailable_error(service: Service) -> None:
     service.always = HangUp()
     async with embedder_of(service, pace=Pace(retries=0)) as embedder:
         with pytest.raises(Unavailable):
             await embedder.embed(["one"])
 
 
-async def test_024_a_service_is_told_which_request_it_is_asked_for(service: Service) -> None:
+async def test_024_the_request_id_is_sent_to_the_service(service: Service) -> None:
     async with embedder_of(service) as embedder:
-        with tracking("mine"):
+        with RequestScope("mine"):
             await embedder.embed(["one"])
         await embedder.embed(["two"])
     assert [request.headers.get("X-Request-Id") for request in service.requests] == ["mine", None]

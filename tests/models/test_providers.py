@@ -1,4 +1,4 @@
-"""A choice of provider, model and key means one embedder."""
+"""A choice of provider, model and key determines the embedder."""
 
 import re
 import subprocess
@@ -13,11 +13,11 @@ from scrubjay.core.errors import Misconfigured
 from scrubjay.models.choices import EmbeddingChoice, Pace, ProviderName
 from scrubjay.models.embedding import Embedder
 from scrubjay.models.embedding_cache import VectorCache
-from scrubjay.models.endpoint import Endpoint
-from scrubjay.models.failures import Reason
+from scrubjay.models.endpoint import ServiceEndpoint
+from scrubjay.models.failures import FailureReason
 from scrubjay.models.providers import PROVIDERS, embedder_for, endpoint_for
 from scrubjay.models.static_model import StaticEmbedder
-from tests.models.service import DIMENSIONS, Service, vector_of
+from tests.models.service import DIMENSIONS, Service, expected_vector
 
 KEY = "sk-very-secret-0123456789"
 
@@ -100,7 +100,7 @@ def embedder(choice: EmbeddingChoice, **environment: str) -> Embedder:
     ],
     ids=lambda value: value.provider if isinstance(value, EmbeddingChoice) else "",
 )
-def test_every_provider_is_asked_in_its_own_way(
+def test_every_provider_has_its_own_endpoint_and_parameters(
     choice: EmbeddingChoice, url: str, fields: dict[str, Any], key: str | None, model: str, dimensions: int
 ) -> None:
     environment = {f"{name.upper()}_API_KEY": f"{name}-key" for name in ("openai", "gemini", "mistral", "cohere")}
@@ -109,13 +109,13 @@ def test_every_provider_is_asked_in_its_own_way(
     sent = endpoint.key.get_secret_value() if endpoint.key else None
     assert (endpoint.url, endpoint.fields, sent) == (url, fields, key)
     assert (endpoint.key_header, endpoint.key_prefix) == ("Authorization", "Bearer ")
-    made = embedder(choice, **environment)
-    assert (made.model, made.dimensions) == (model, dimensions)
+    model_embedder = embedder(choice, **environment)
+    assert (model_embedder.model, model_embedder.dimensions) == (model, dimensions)
 
 
-def test_azure_is_addressed_by_resource_and_deployment() -> None:
+def test_the_azure_url_is_built_from_resource_and_deployment() -> None:
     choice = choose(provider="azure", resource_name="our-place", deployment_name="embed/1", api_version="2024-10-21")
-    assert endpoint_for(choice, {"AZURE_OPENAI_API_KEY": KEY}) == Endpoint(
+    assert endpoint_for(choice, {"AZURE_OPENAI_API_KEY": KEY}) == ServiceEndpoint(
         provider="azure",
         url="https://our-place.openai.azure.com/openai/deployments/embed%2F1/embeddings?api-version=2024-10-21",
         fields={"model": "text-embedding-3-small", "encoding_format": "float"},
@@ -128,54 +128,60 @@ def test_azure_is_addressed_by_resource_and_deployment() -> None:
     )
 
 
-async def test_azure_is_sent_its_key_in_its_own_header(service: Service) -> None:
+async def test_the_azure_key_is_sent_in_the_api_key_header(service: Service) -> None:
     choice = choose(
         provider="azure", base_url=service.url, deployment_name="d", dimensions=DIMENSIONS, api_key=SecretStr(KEY)
     )
-    made = embedder(choice)
-    assert await made.embed(["one"]) == [vector_of("one")]
-    await made.close()
+    model_embedder = embedder(choice)
+    assert await model_embedder.embed(["one"]) == [expected_vector("one")]
+    await model_embedder.close()
     (request,) = service.requests
     assert request.path == "/v1/openai/deployments/d/embeddings?api-version=2023-05-15"
     assert (request.headers["api-key"], request.headers.get("Authorization")) == (KEY, None)
     assert request.body["dimensions"] == DIMENSIONS
 
 
-async def test_a_chosen_service_embeds_and_is_not_asked_twice_for_one_text(service: Service) -> None:
-    made = embedder(choose(provider="ollama", model="mine", dimensions=DIMENSIONS, base_url=service.url))
-    assert await made.embed(["one", "two", "one"]) == [vector_of("one"), vector_of("two"), vector_of("one")]
-    assert await made.embed(["two"]) == [vector_of("two")]
-    await made.close()
+async def test_a_chosen_service_embeds_each_text_only_once(service: Service) -> None:
+    model_embedder = embedder(choose(provider="ollama", model="mine", dimensions=DIMENSIONS, base_url=service.url))
+    assert await model_embedder.embed(["one", "two", "one"]) == [
+        expected_vector("one"),
+        expected_vector("two"),
+        expected_vector("one"),
+    ]
+    assert await model_embedder.embed(["two"]) == [expected_vector("two")]
+    await model_embedder.close()
     assert [request.body["input"] for request in service.requests] == [["one", "two"]]
 
 
-async def test_a_batch_is_never_larger_than_the_provider_takes(service: Service) -> None:
+async def test_batches_respect_the_limit_of_the_provider(service: Service) -> None:
     pace = Pace(batch_size=2048)
-    made = embedder(choose(provider="cohere", dimensions=DIMENSIONS, base_url=service.url, pace=pace))
-    await made.embed([f"text {number}" for number in range(100)])
-    await made.close()
+    model_embedder = embedder(choose(provider="cohere", dimensions=DIMENSIONS, base_url=service.url, pace=pace))
+    await model_embedder.embed([f"text {number}" for number in range(100)])
+    await model_embedder.close()
     assert sorted(len(request.body["input"]) for request in service.requests) == [4, 96]
 
 
-async def test_a_key_of_the_environment_does_not_go_to_an_address_of_somebodys_choice(service: Service) -> None:
-    made = embedder(choose(provider="openai", dimensions=DIMENSIONS, base_url=service.url), OPENAI_API_KEY=KEY)
-    await made.embed(["one"])
-    await made.close()
+async def test_an_environment_key_is_not_sent_to_a_custom_address(service: Service) -> None:
+    model_embedder = embedder(
+        choose(provider="openai", dimensions=DIMENSIONS, base_url=service.url), OPENAI_API_KEY=KEY
+    )
+    await model_embedder.embed(["one"])
+    await model_embedder.close()
     assert KEY not in str(service.requests)
     named = choose(provider="openai", dimensions=DIMENSIONS, base_url=service.url, api_key_env="OPENAI_API_KEY")
-    made = embedder(named, OPENAI_API_KEY=KEY)
-    await made.embed(["one"])
-    await made.close()
+    model_embedder = embedder(named, OPENAI_API_KEY=KEY)
+    await model_embedder.embed(["one"])
+    await model_embedder.close()
     assert service.requests[-1].headers["Authorization"] == f"Bearer {KEY}"
 
 
-def test_local_is_the_bundled_model() -> None:
+def test_the_local_provider_is_the_bundled_model() -> None:
     assert isinstance(embedder(choose()), StaticEmbedder)
     assert isinstance(embedder(choose(model="static-v1", dimensions=256)), StaticEmbedder)
 
 
 @pytest.mark.parametrize(
-    ("choice", "said", "hint"),
+    ("choice", "message", "hint"),
     [
         (choose(model="static-v2"), "there is no local model 'static-v2'", "did you mean static-v1?"),
         (choose(model="zzz"), "there is no local model 'zzz'", "known: static-v1"),
@@ -188,21 +194,21 @@ def test_local_is_the_bundled_model() -> None:
         (choose(provider="openai", api_key=SecretStr(" ")), "openai needs a key, and api_key is empty", "api_key"),
         (
             choose(provider="openai", api_key=SecretStr(f"{KEY}\nX-Other: 1")),
-            "the key in api_key has characters that no key has",
-            "copy the key once more",
+            "the key in api_key contains invalid characters",
+            "copy the key again",
         ),
         (
             choose(provider="openai", api_key=SecretStr(f"{KEY}\N{EN DASH}")),
-            "the key in api_key has characters that no key has",
-            "copy the key once more",
+            "the key in api_key contains invalid characters",
+            "copy the key again",
         ),
-        (choose(provider="ollama", model="mine"), "how many dimensions 'mine' of ollama has", "set dimensions"),
-        (choose(provider="ollama", base_url="localhost:1"), "base_url is not an address", "http://"),
-        (choose(provider="ollama", base_url="file:///etc/passwd"), "base_url is not an address", "http://"),
-        (choose(provider="ollama", base_url="http://[::1"), "base_url is not an address", "http://"),
-        (choose(provider="ollama", base_url="http://h:99999"), "base_url is not an address", "http://"),
-        (choose(provider="ollama", base_url=f"http://u:{KEY}@h"), "base_url holds more than an address", "api_key"),
-        (choose(provider="ollama", base_url=f"http://h/v1?key={KEY}"), "base_url holds more", "api_key"),
+        (choose(provider="ollama", model="mine"), "the dimensions of 'mine' of ollama are unknown", "set dimensions"),
+        (choose(provider="ollama", base_url="localhost:1"), "base_url is not an HTTP URL", "http://"),
+        (choose(provider="ollama", base_url="file:///etc/passwd"), "base_url is not an HTTP URL", "http://"),
+        (choose(provider="ollama", base_url="http://[::1"), "base_url is not an HTTP URL", "http://"),
+        (choose(provider="ollama", base_url="http://h:99999"), "base_url is not an HTTP URL", "http://"),
+        (choose(provider="ollama", base_url=f"http://u:{KEY}@h"), "base_url contains credentials", "api_key"),
+        (choose(provider="ollama", base_url=f"http://h/v1?key={KEY}"), "base_url contains credentials", "api_key"),
         (choose(provider="azure", resource_name="r"), "azure needs a resource and a deployment", "deployment_name"),
         (choose(provider="azure", deployment_name="d"), "azure needs a resource and a deployment", "resource_name"),
         (
@@ -212,36 +218,36 @@ def test_local_is_the_bundled_model() -> None:
         ),
     ],
 )
-def test_a_choice_that_cannot_work_is_refused_with_what_to_do(choice: EmbeddingChoice, said: str, hint: str) -> None:
+def test_an_invalid_choice_is_refused_with_a_hint(choice: EmbeddingChoice, message: str, hint: str) -> None:
     with pytest.raises(Misconfigured) as caught:
         embedder(choice)
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert hint in (caught.value.hint or "")
     assert KEY[:10] not in str(caught.value.record)
 
 
-def test_every_provider_that_can_be_chosen_is_known_with_a_default_model() -> None:
+def test_every_provider_has_a_default_model() -> None:
     assert set(PROVIDERS) == set(get_args(ProviderName))
     for provider in PROVIDERS.values():
         assert all(dimensions > 0 for dimensions in provider.models.values())
         assert provider.models or provider is PROVIDERS["onnx"]
 
 
-def test_the_page_for_users_names_every_model_variable_and_reason() -> None:
+def test_the_guide_documents_every_model_variable_and_reason() -> None:
     page = (Path(__file__).parents[2] / "docs" / "embeddings.md").read_text("utf-8")
     for name, provider in PROVIDERS.items():
         models = ", ".join(f"`{model}` {dimensions}" for model, dimensions in provider.models.items())
-        models = models or "any folder that you name; its own length"
+        models = models or "any folder that you name; its own dimension"
         assert re.search(rf"^\|[^|]*`{name}`[^|]*\| {re.escape(models)} \|$", page, re.MULTILINE), name
         assert provider.key_variable is None or f"`{provider.key_variable}`" in page
-    assert all(f"`{reason}`" in page for reason in Reason)
+    assert all(f"`{reason}`" in page for reason in FailureReason)
 
 
-def test_a_choice_does_not_show_its_key() -> None:
+def test_the_repr_of_a_choice_hides_its_key() -> None:
     assert KEY not in repr(choose(provider="openai", api_key=SecretStr(KEY)))
 
 
-def test_choosing_loads_nothing_heavy() -> None:
+def test_choosing_a_model_loads_no_heavy_dependency() -> None:
     script = (
         "import sys, scrubjay.models.providers, scrubjay.models.probe\n"
         "heavy = {'numpy', 'tokenizers', 'onnx', 'onnxruntime', 'httpx2', 'ssl'} & set(sys.modules)\n"

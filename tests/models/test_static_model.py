@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.models.static_model import DIMENSIONS, StaticEmbedder, Table
+from scrubjay.models.static_model import DIMENSIONS, EmbeddingTable, StaticEmbedder
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ async def similarity(embedder: StaticEmbedder, one: str, other: str) -> float:
     return float(first @ second)
 
 
-async def test_a_paraphrase_is_nearer_than_something_else(embedder: StaticEmbedder) -> None:
+async def test_a_paraphrase_is_more_similar_than_an_unrelated_text(embedder: StaticEmbedder) -> None:
     question = "which database do we use"
     near = await similarity(embedder, question, "We chose PostgreSQL to store our data")
     far = await similarity(embedder, question, "The cat slept on the warm windowsill")
@@ -44,14 +44,14 @@ async def test_a_text_without_words_has_no_vector(embedder: StaticEmbedder) -> N
     assert await embedder.embed(["", "   \n"]) == [b"", b""]
 
 
-async def test_many_texts_at_once_give_the_same_vectors_as_one_by_one(embedder: StaticEmbedder) -> None:
+async def test_a_batch_gives_the_same_vectors_as_single_texts(embedder: StaticEmbedder) -> None:
     texts = [f"the {number}th thing about caching and parseJSON" for number in range(20)] + ["long " * 3_000]
     together = await embedder.embed(texts)
     assert together == [(await embedder.embed([text]))[0] for text in texts]
 
 
-async def test_a_word_said_four_times_counts_twice(embedder: StaticEmbedder) -> None:
-    """Square-root pooling, by the recipe of the model's card: computed here with numpy from the shipped table."""
+async def test_a_word_that_occurs_four_times_weighs_twice(embedder: StaticEmbedder) -> None:
+    """Square-root pooling as in the model card, computed here with numpy from the shipped table."""
     from tokenizers import Tokenizer
 
     folder = files("scrubjay.models") / "static_v1"
@@ -68,13 +68,13 @@ async def test_a_word_said_four_times_counts_twice(embedder: StaticEmbedder) -> 
     np.testing.assert_allclose(np.frombuffer(vector, "<f2").astype("f4"), expected, atol=2e-3)
 
 
-def test_the_shipped_files_are_those_of_the_card() -> None:
+def test_the_shipped_files_match_the_checksums_of_the_notice() -> None:
     folder = files("scrubjay.models") / "static_v1"
     listed = dict(re.findall(r"\| ([0-9a-f]{64}) \| (\S+) \|", (folder / "NOTICE.md").read_text("utf-8")))
     assert {hashlib.sha256((folder / name).read_bytes()).hexdigest(): name for name in listed.values()} == listed
 
 
-def test_importing_the_room_loads_nothing_heavy() -> None:
+def test_importing_the_package_loads_no_heavy_dependency() -> None:
     script = (
         "import sys, scrubjay.models.static_model\n"
         "assert not {'numpy', 'tokenizers'} & set(sys.modules), 'heavy imports'"
@@ -83,12 +83,12 @@ def test_importing_the_room_loads_nothing_heavy() -> None:
 
 
 @pytest.fixture(scope="module")
-def table() -> Table:
-    return Table()
+def table() -> EmbeddingTable:
+    return EmbeddingTable()
 
 
 @given(text=st.one_of(st.text(st.characters(max_codepoint=127)), st.text("aBC1d_'.-[PAD] \n"), st.text()))
-def test_text_cut_into_known_pieces_has_the_tokens_of_the_whole(table: Table, text: str) -> None:
+def test_text_split_into_known_pieces_has_the_tokens_of_the_whole(table: EmbeddingTable, text: str) -> None:
     assert table.ids(text) == table.tokenizer.encode(text, add_special_tokens=False).ids
     assert table.ids(text) == table.ids(text)
 
@@ -96,18 +96,18 @@ def test_text_cut_into_known_pieces_has_the_tokens_of_the_whole(table: Table, te
 @pytest.mark.parametrize(
     "text", ["HTTPServerX2Go", "[PAD] and [UNK]", "ABC12dEf", "aBcD", "x" * 150, "a\x0bb", "naïve"]
 )
-def test_pieces_of_words_are_those_of_the_tokenizer(table: Table, text: str) -> None:
+def test_word_pieces_match_the_tokenizer(table: EmbeddingTable, text: str) -> None:
     assert table.ids(text) == table.tokenizer.encode(text, add_special_tokens=False).ids
 
 
-async def test_a_text_has_the_same_vector_alone_and_among_many(embedder: StaticEmbedder) -> None:
+async def test_a_text_has_the_same_vector_alone_and_in_a_batch(embedder: StaticEmbedder) -> None:
     texts = [f"the {word} went {word} to town {word} times" for word in "abcdefghijklmnopqrstuvwxyz"] + ["", "ünïcode"]
     alone = [vector for text in texts for vector in await embedder.embed([text])]
     assert await embedder.embed(texts) == alone
     assert await embedder.embed(texts * 5) == alone * 5
 
 
-def test_the_vocabulary_is_the_tokenizers() -> None:
+def test_the_vocabulary_matches_the_tokenizer() -> None:
     folder = files("scrubjay.models") / "static_v1"
     numbered = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
     words = (folder / "vocabulary.txt").read_text("utf-8").split("\n")

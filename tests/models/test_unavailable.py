@@ -1,4 +1,4 @@
-"""A model that cannot be made here is unavailable, and says why."""
+"""A model that cannot be created is unavailable, with a reason."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from scrubjay.core.errors import Misconfigured, Unavailable
 from scrubjay.models.unavailable import UnusableEmbedder
 
 
-async def test_it_says_what_is_wrong_and_what_can_be_done() -> None:
+async def test_the_error_has_a_reason_and_a_hint() -> None:
     embedder = UnusableEmbedder("openai/m", 8, Misconfigured("a key is needed", hint="put it into K"))
     with pytest.raises(Unavailable) as caught:
         await embedder.embed(["text"])

@@ -1,4 +1,4 @@
-"""The trees of Python files as nested tuples: those of the compiled part, and those of `ast` in the same form."""
+"""The trees of Python files as nested tuples, from the native library and, in the same form, from `ast`."""
 
 import ast
 import ctypes
@@ -17,14 +17,14 @@ _ENUM = re.search(r"typedef enum \{(.*?)\} Kind;", (SOURCE_FOLDER / "python_tree
 assert _ENUM
 KINDS = re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", _ENUM[1], flags=re.DOTALL))
 _NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
-_PLACELESS = {_NUMBERS[kind] for kind in ("FOR_EACH", "ARGUMENTS", "BASES", "WITH_ITEM", "BLOCK", "CASE")}
-"""What `ast` tells no place of."""
+_WITHOUT_SPANS = {_NUMBERS[kind] for kind in ("FOR_EACH", "ARGUMENTS", "BASES", "WITH_ITEM", "BLOCK", "CASE")}
+"""Kinds of nodes for which `ast` has no position."""
 _JOINED, _TEXT, _MATCH_CLASS = (_NUMBERS[kind] for kind in ("JOINED", "TEXT", "MATCH_CLASS"))
-_NOWHERE = (0, 0, 0, 0)
-TELLS_PLACES_IN_STRINGS = sys.version_info >= (3, 12)
+_NO_SPAN = (0, 0, 0, 0)
+HAS_POSITIONS_IN_STRINGS = sys.version_info >= (3, 12)
 
 
-def _given(pointer: int | None, size: ctypes.c_int64, is_wanted: bool = True) -> Any:
+def _load_json(pointer: int | None, size: ctypes.c_int64, is_wanted: bool = True) -> Any:
     native = library()
     assert native is not None
     if not pointer:
@@ -32,61 +32,61 @@ def _given(pointer: int | None, size: ctypes.c_int64, is_wanted: bool = True) ->
     try:
         return json.loads(ctypes.string_at(pointer, size.value)) if is_wanted else ()
     finally:
-        forget = native.scrubjay_python_json_free
-        forget.argtypes = [ctypes.c_void_p]
-        forget(pointer)
+        free = native.scrubjay_python_json_free
+        free.argtypes = [ctypes.c_void_p]
+        free(pointer)
 
 
 def is_read_natively(content: bytes) -> bool:
-    return told_natively(content, is_wanted=False) is not None
+    return read_json_natively(content, is_wanted=False) is not None
 
 
-def told_natively(content: bytes, is_wanted: bool = True) -> Any:
-    """All that is told of a file: its statements, and where its lines begin; None when it is declined."""
+def read_json_natively(content: bytes, is_wanted: bool = True) -> Any:
+    """Return the statements and the line starts of a file; None if the native parser declines it."""
     native = library()
     assert native is not None
     read = native.scrubjay_python_tree_json
     read.restype = ctypes.c_void_p
     read.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p]
     size = ctypes.c_int64()
-    return _given(read(content, len(content), ctypes.byref(size)), size, is_wanted)
+    return _load_json(read(content, len(content), ctypes.byref(size)), size, is_wanted)
 
 
 def read_natively(content: bytes) -> tuple[list[Form], list[int]] | None:
-    """The same in the form that is compared."""
-    told = told_natively(content)
-    return told and (_formed_all(told[0], is_inside=False), told[1])
+    """Return the tree in normalized form, and the line starts."""
+    found = read_json_natively(content)
+    return found and (_normalize_all(found[0], is_inside=False), found[1])
 
 
 def read_annotation_natively(text: str) -> tuple[Form | None, bool]:
-    """What a text is as an annotation, and whether it is surely none."""
+    """Return the tree of an annotation, and whether the text is certainly not one."""
     native = library()
     assert native is not None
     read = native.scrubjay_python_annotation_json
     read.restype = ctypes.c_void_p
     read.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p]
     size, wrong, content = ctypes.c_int64(), ctypes.c_int(), text.encode()
-    given = _given(read(content, len(content), ctypes.byref(size), ctypes.byref(wrong)), size)
-    return given and _formed(given, is_inside=False), bool(wrong.value)
+    given = _load_json(read(content, len(content), ctypes.byref(size), ctypes.byref(wrong)), size)
+    return given and _normalize(given, is_inside=False), bool(wrong.value)
 
 
-def _formed(node: list[Any] | str | None, is_inside: bool, is_placed: bool = True) -> Any:
-    """The form that is compared: without the places that `ast` does not tell, or tells wrongly."""
+def _normalize(node: list[Any] | str | None, is_inside: bool, has_span: bool = True) -> Any:
+    """Normalize a tree: remove the positions that `ast` lacks or reports wrongly."""
     if node is None or isinstance(node, str):
         return node
     kind, form, start, end, line, end_line, number, name, other, text, letters, a, b, c, items, more = node
     assert letters == len(text or "")
-    place = _NOWHERE if is_inside or kind in _PLACELESS or not is_placed else (start, end, line, end_line)
-    if kind == _JOINED and not TELLS_PLACES_IN_STRINGS:
+    span = _NO_SPAN if is_inside or kind in _WITHOUT_SPANS or not has_span else (start, end, line, end_line)
+    if kind == _JOINED and not HAS_POSITIONS_IN_STRINGS:
         is_inside = True
-    parts = (_formed(part, is_inside) for part in (a, b, c))
-    listed = tuple(_formed(item, is_inside, kind != _JOINED or item[0] != _TEXT) for item in items)
-    rest = tuple(_formed(item, is_inside, kind != _MATCH_CLASS) for item in more)
-    return (kind, form, place, number, name, other, text, *parts, listed, rest)
+    parts = (_normalize(part, is_inside) for part in (a, b, c))
+    listed = tuple(_normalize(item, is_inside, kind != _JOINED or item[0] != _TEXT) for item in items)
+    rest = tuple(_normalize(item, is_inside, kind != _MATCH_CLASS) for item in more)
+    return (kind, form, span, number, name, other, text, *parts, listed, rest)
 
 
-def _formed_all(nodes: Sequence[Any], is_inside: bool) -> list[Form]:
-    return [_formed(node, is_inside) for node in nodes]
+def _normalize_all(nodes: Sequence[Any], is_inside: bool) -> list[Form]:
+    return [_normalize(node, is_inside) for node in nodes]
 
 
 _OPERATORS: dict[type[ast.AST], str] = {
@@ -96,8 +96,8 @@ _OPERATORS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
-class Told:
-    """What `ast` says of a file, in the form of the compiled part."""
+class AstConverter:
+    """Converts the tree of `ast` to the form of the native library."""
 
     def __init__(self, content: bytes) -> None:
         self._starts: list[int] = [0, 0]
@@ -105,10 +105,10 @@ class Told:
             self._starts.append(self._starts[-1] + len(line) + 1)
         self._is_inside = False
 
-    def all(self, nodes: Sequence[ast.AST | None]) -> tuple[Any, ...]:
-        return tuple(self.one(node) for node in nodes)
+    def convert_all(self, nodes: Sequence[ast.AST | None]) -> tuple[Any, ...]:
+        return tuple(self.convert(node) for node in nodes)
 
-    def one(self, node: ast.AST | None) -> Any:
+    def convert(self, node: ast.AST | None) -> Any:
         if node is None:
             return None
         return getattr(self, f"_{type(node).__name__.lower()}")(node)
@@ -129,13 +129,13 @@ class Told:
         other: str | None = None,
         text: str | None = None,
     ) -> Form:
-        place: tuple[int, ...] = _NOWHERE
+        span: tuple[int, ...] = _NO_SPAN
         if hasattr(node, "lineno") and not self._is_inside:
             line, end_line = int(node.lineno), int(node.end_lineno)
             start, end = self._starts[line] + int(node.col_offset), self._starts[end_line] + int(node.end_col_offset)
-            place = (start, end, line, end_line)
-        made = ord(form) if isinstance(form, str) else form
-        return (_NUMBERS[kind], made, place, number, name, other, text, a, b, c, tuple(items), tuple(more))
+            span = (start, end, line, end_line)
+        form_code = ord(form) if isinstance(form, str) else form
+        return (_NUMBERS[kind], form_code, span, number, name, other, text, a, b, c, tuple(items), tuple(more))
 
     # Expressions
 
@@ -153,7 +153,7 @@ class Told:
         return self._form(node, "OTHER")
 
     def _joinedstr(self, node: ast.JoinedStr):
-        was_inside, self._is_inside = self._is_inside, self._is_inside or not TELLS_PLACES_IN_STRINGS
+        was_inside, self._is_inside = self._is_inside, self._is_inside or not HAS_POSITIONS_IN_STRINGS
         items = [
             self._part(value) for value in node.values if not (isinstance(value, ast.Constant) and not value.value)
         ]
@@ -161,89 +161,105 @@ class Told:
         return self._form(node, "JOINED", items=items)
 
     def _part(self, node: ast.expr):
-        """Text between braces: some versions tell it with the quotes around it, or tell it where there is none."""
-        return self._form(None, "TEXT", text=str(node.value)) if isinstance(node, ast.Constant) else self.one(node)
+        """Convert the text between braces, which some versions report with its quotes, or where there is none."""
+        return self._form(None, "TEXT", text=str(node.value)) if isinstance(node, ast.Constant) else self.convert(node)
 
     def _formattedvalue(self, node: ast.FormattedValue):
-        return self._form(node, "FORMATTED", a=self.one(node.value), b=self.one(node.format_spec))
+        return self._form(node, "FORMATTED", a=self.convert(node.value), b=self.convert(node.format_spec))
 
     def _attribute(self, node: ast.Attribute):
-        return self._form(node, "ATTRIBUTE", a=self.one(node.value), name=node.attr)
+        return self._form(node, "ATTRIBUTE", a=self.convert(node.value), name=node.attr)
 
     def _call(self, node: ast.Call):
-        return self._form(node, "CALL", a=self.one(node.func), items=self.all(node.args), more=self.all(node.keywords))
+        return self._form(
+            node,
+            "CALL",
+            a=self.convert(node.func),
+            items=self.convert_all(node.args),
+            more=self.convert_all(node.keywords),
+        )
 
     def _keyword(self, node: ast.keyword):
-        return self._form(node, "KEYWORD", a=self.one(node.value), name=node.arg)
+        return self._form(node, "KEYWORD", a=self.convert(node.value), name=node.arg)
 
     def _lambda(self, node: ast.Lambda):
-        return self._form(node, "LAMBDA", a=self.one(node.args), b=self.one(node.body))
+        return self._form(node, "LAMBDA", a=self.convert(node.args), b=self.convert(node.body))
 
     def _list(self, node: ast.List):
-        return self._form(node, "LIST", items=self.all(node.elts))
+        return self._form(node, "LIST", items=self.convert_all(node.elts))
 
     def _tuple(self, node: ast.Tuple):
-        return self._form(node, "TUPLE", items=self.all(node.elts))
+        return self._form(node, "TUPLE", items=self.convert_all(node.elts))
 
     def _set(self, node: ast.Set):
-        return self._form(node, "SET", items=self.all(node.elts))
+        return self._form(node, "SET", items=self.convert_all(node.elts))
 
     def _dict(self, node: ast.Dict):
-        return self._form(node, "DICT", items=self.all(node.keys), more=self.all(node.values))
+        return self._form(node, "DICT", items=self.convert_all(node.keys), more=self.convert_all(node.values))
 
     def _starred(self, node: ast.Starred):
-        return self._form(node, "STARRED", a=self.one(node.value))
+        return self._form(node, "STARRED", a=self.convert(node.value))
 
     def _subscript(self, node: ast.Subscript):
-        return self._form(node, "SUBSCRIPT", a=self.one(node.value), b=self.one(node.slice))
+        return self._form(node, "SUBSCRIPT", a=self.convert(node.value), b=self.convert(node.slice))
 
     def _slice(self, node: ast.Slice):
-        return self._form(node, "SLICE", a=self.one(node.lower), b=self.one(node.upper), c=self.one(node.step))
+        return self._form(
+            node, "SLICE", a=self.convert(node.lower), b=self.convert(node.upper), c=self.convert(node.step)
+        )
 
     def _binop(self, node: ast.BinOp):
-        return self._form(node, "BINARY", a=self.one(node.left), b=self.one(node.right), form=_OPERATORS[type(node.op)])
+        return self._form(
+            node, "BINARY", a=self.convert(node.left), b=self.convert(node.right), form=_OPERATORS[type(node.op)]
+        )
 
     def _unaryop(self, node: ast.UnaryOp):
-        return self._form(node, "UNARY", a=self.one(node.operand), form=_OPERATORS[type(node.op)])
+        return self._form(node, "UNARY", a=self.convert(node.operand), form=_OPERATORS[type(node.op)])
 
     def _compare(self, node: ast.Compare):
-        return self._form(node, "COMPARE", a=self.one(node.left), items=self.all(node.comparators))
+        return self._form(node, "COMPARE", a=self.convert(node.left), items=self.convert_all(node.comparators))
 
     def _boolop(self, node: ast.BoolOp):
-        return self._form(node, "BOOLEAN", items=self.all(node.values), form=_OPERATORS[type(node.op)])
+        return self._form(node, "BOOLEAN", items=self.convert_all(node.values), form=_OPERATORS[type(node.op)])
 
     def _ifexp(self, node: ast.IfExp):
-        return self._form(node, "IF_ELSE", a=self.one(node.test), b=self.one(node.body), c=self.one(node.orelse))
+        return self._form(
+            node, "IF_ELSE", a=self.convert(node.test), b=self.convert(node.body), c=self.convert(node.orelse)
+        )
 
     def _await(self, node: ast.Await):
-        return self._form(node, "AWAIT", a=self.one(node.value))
+        return self._form(node, "AWAIT", a=self.convert(node.value))
 
     def _yield(self, node: ast.Yield):
-        return self._form(node, "YIELD", a=self.one(node.value))
+        return self._form(node, "YIELD", a=self.convert(node.value))
 
     def _yieldfrom(self, node: ast.YieldFrom):
-        return self._form(node, "YIELD_FROM", a=self.one(node.value))
+        return self._form(node, "YIELD_FROM", a=self.convert(node.value))
 
     def _namedexpr(self, node: ast.NamedExpr):
-        return self._form(node, "NAMED", a=self.one(node.target), b=self.one(node.value))
+        return self._form(node, "NAMED", a=self.convert(node.target), b=self.convert(node.value))
 
     def _listcomp(self, node: ast.ListComp):
-        return self._form(node, "LIST_OF", a=self.one(node.elt), items=self.all(node.generators))
+        return self._form(node, "LIST_OF", a=self.convert(node.elt), items=self.convert_all(node.generators))
 
     def _setcomp(self, node: ast.SetComp):
-        return self._form(node, "SET_OF", a=self.one(node.elt), items=self.all(node.generators))
+        return self._form(node, "SET_OF", a=self.convert(node.elt), items=self.convert_all(node.generators))
 
     def _generatorexp(self, node: ast.GeneratorExp):
-        return self._form(node, "GENERATOR", a=self.one(node.elt), items=self.all(node.generators))
+        return self._form(node, "GENERATOR", a=self.convert(node.elt), items=self.convert_all(node.generators))
 
     def _dictcomp(self, node: ast.DictComp):
         return self._form(
-            node, "DICT_OF", a=self.one(node.key), b=self.one(node.value), items=self.all(node.generators)
+            node,
+            "DICT_OF",
+            a=self.convert(node.key),
+            b=self.convert(node.value),
+            items=self.convert_all(node.generators),
         )
 
     def _comprehension(self, node: ast.comprehension):
-        target, iterated = self.one(node.target), self.one(node.iter)
-        return self._form(node, "FOR_EACH", a=target, b=iterated, items=self.all(node.ifs), form=node.is_async)
+        target, iterated = self.convert(node.target), self.convert(node.iter)
+        return self._form(node, "FOR_EACH", a=target, b=iterated, items=self.convert_all(node.ifs), form=node.is_async)
 
     def _arguments(self, node: ast.arguments):
         positional = [*node.posonlyargs, *node.args]
@@ -259,7 +275,7 @@ class Told:
         )
 
     def _argument(self, node: ast.arg, default: ast.expr | None):
-        return self._form(node, "ARGUMENT", name=node.arg, a=self.one(node.annotation), b=self.one(default))
+        return self._form(node, "ARGUMENT", name=node.arg, a=self.convert(node.annotation), b=self.convert(default))
 
     # Statements
 
@@ -269,10 +285,10 @@ class Told:
             "FUNCTION",
             name=node.name,
             form=isinstance(node, ast.AsyncFunctionDef),
-            a=self.one(node.args),
-            b=self.one(node.returns),
-            items=self.all(node.body),
-            more=self.all(node.decorator_list),
+            a=self.convert(node.args),
+            b=self.convert(node.returns),
+            items=self.convert_all(node.body),
+            more=self.convert_all(node.decorator_list),
         )
 
     _asyncfunctiondef = _functiondef
@@ -280,61 +296,77 @@ class Told:
     def _classdef(self, node: ast.ClassDef):
         bases = None
         if node.bases or node.keywords:
-            bases = self._form(None, "BASES", items=self.all(node.bases), more=self.all(node.keywords))
-        body, decorators = self.all(node.body), self.all(node.decorator_list)
+            bases = self._form(None, "BASES", items=self.convert_all(node.bases), more=self.convert_all(node.keywords))
+        body, decorators = self.convert_all(node.body), self.convert_all(node.decorator_list)
         return self._form(node, "CLASS", name=node.name, a=bases, items=body, more=decorators)
 
     def _return(self, node: ast.Return):
-        return self._form(node, "RETURN", a=self.one(node.value))
+        return self._form(node, "RETURN", a=self.convert(node.value))
 
     def _delete(self, node: ast.Delete):
-        return self._form(node, "DELETE", items=self.all(node.targets))
+        return self._form(node, "DELETE", items=self.convert_all(node.targets))
 
     def _assign(self, node: ast.Assign):
-        return self._form(node, "ASSIGN", items=self.all(node.targets), a=self.one(node.value))
+        return self._form(node, "ASSIGN", items=self.convert_all(node.targets), a=self.convert(node.value))
 
     def _annassign(self, node: ast.AnnAssign):
         return self._form(
-            node, "ANNOTATED", a=self.one(node.target), b=self.one(node.annotation), c=self.one(node.value)
+            node, "ANNOTATED", a=self.convert(node.target), b=self.convert(node.annotation), c=self.convert(node.value)
         )
 
     def _augassign(self, node: ast.AugAssign):
         return self._form(
-            node, "AUGMENTED", a=self.one(node.target), b=self.one(node.value), form=_OPERATORS[type(node.op)]
+            node, "AUGMENTED", a=self.convert(node.target), b=self.convert(node.value), form=_OPERATORS[type(node.op)]
         )
 
     def _for(self, node: ast.For | ast.AsyncFor):
-        target, iterated, is_async = self.one(node.target), self.one(node.iter), isinstance(node, ast.AsyncFor)
+        target, iterated, is_async = self.convert(node.target), self.convert(node.iter), isinstance(node, ast.AsyncFor)
         return self._form(
-            node, "FOR", a=target, b=iterated, items=self.all(node.body), more=self.all(node.orelse), form=is_async
+            node,
+            "FOR",
+            a=target,
+            b=iterated,
+            items=self.convert_all(node.body),
+            more=self.convert_all(node.orelse),
+            form=is_async,
         )
 
     _asyncfor = _for
 
     def _while(self, node: ast.While):
-        return self._form(node, "WHILE", a=self.one(node.test), items=self.all(node.body), more=self.all(node.orelse))
+        return self._form(
+            node,
+            "WHILE",
+            a=self.convert(node.test),
+            items=self.convert_all(node.body),
+            more=self.convert_all(node.orelse),
+        )
 
     def _if(self, node: ast.If):
-        return self._form(node, "IF", a=self.one(node.test), items=self.all(node.body), more=self.all(node.orelse))
+        return self._form(
+            node, "IF", a=self.convert(node.test), items=self.convert_all(node.body), more=self.convert_all(node.orelse)
+        )
 
     def _with(self, node: ast.With | ast.AsyncWith):
         is_async = isinstance(node, ast.AsyncWith)
-        return self._form(node, "WITH", items=self.all(node.items), more=self.all(node.body), form=is_async)
+        return self._form(
+            node, "WITH", items=self.convert_all(node.items), more=self.convert_all(node.body), form=is_async
+        )
 
     _asyncwith = _with
 
     def _withitem(self, node: ast.withitem):
-        return self._form(node, "WITH_ITEM", a=self.one(node.context_expr), b=self.one(node.optional_vars))
+        return self._form(node, "WITH_ITEM", a=self.convert(node.context_expr), b=self.convert(node.optional_vars))
 
     def _raise(self, node: ast.Raise):
-        return self._form(node, "RAISE", a=self.one(node.exc), b=self.one(node.cause))
+        return self._form(node, "RAISE", a=self.convert(node.exc), b=self.convert(node.cause))
 
     def _try(self, node: Any):
         return self._form(
             node,
             "TRY",
-            items=self.all(node.body),
-            more=self.all(node.handlers),
+            items=self.convert_all(node.body),
+            more=self.convert_all(node.handlers),
             a=self._block(node.orelse),
             b=self._block(node.finalbody),
             form=type(node).__name__ == "TryStar",
@@ -343,19 +375,19 @@ class Told:
     _trystar = _try
 
     def _block(self, body: Sequence[ast.stmt]):
-        return self._form(None, "BLOCK", items=self.all(body)) if body else None
+        return self._form(None, "BLOCK", items=self.convert_all(body)) if body else None
 
     def _excepthandler(self, node: ast.ExceptHandler):
-        return self._form(node, "HANDLER", a=self.one(node.type), name=node.name, items=self.all(node.body))
+        return self._form(node, "HANDLER", a=self.convert(node.type), name=node.name, items=self.convert_all(node.body))
 
     def _assert(self, node: ast.Assert):
-        return self._form(node, "ASSERT", a=self.one(node.test), b=self.one(node.msg))
+        return self._form(node, "ASSERT", a=self.convert(node.test), b=self.convert(node.msg))
 
     def _import(self, node: ast.Import):
-        return self._form(node, "IMPORT", items=self.all(node.names))
+        return self._form(node, "IMPORT", items=self.convert_all(node.names))
 
     def _importfrom(self, node: ast.ImportFrom):
-        return self._form(node, "IMPORT_FROM", name=node.module, number=node.level, items=self.all(node.names))
+        return self._form(node, "IMPORT_FROM", name=node.module, number=node.level, items=self.convert_all(node.names))
 
     def _alias(self, node: ast.alias):
         return self._form(node, "ALIAS", name=node.name, other=node.asname)
@@ -367,7 +399,7 @@ class Told:
         return self._form(node, "NONLOCAL", items=node.names)
 
     def _expr(self, node: ast.Expr):
-        return self._form(node, "EXPRESSION", a=self.one(node.value))
+        return self._form(node, "EXPRESSION", a=self.convert(node.value))
 
     def _pass(self, node: ast.Pass):
         return self._form(node, "PASS")
@@ -381,50 +413,58 @@ class Told:
     # Patterns
 
     def _match(self, node: ast.Match):
-        return self._form(node, "MATCH", a=self.one(node.subject), items=self.all(node.cases))
+        return self._form(node, "MATCH", a=self.convert(node.subject), items=self.convert_all(node.cases))
 
     def _match_case(self, node: ast.match_case):
-        return self._form(node, "CASE", a=self.one(node.pattern), b=self.one(node.guard), items=self.all(node.body))
+        return self._form(
+            node, "CASE", a=self.convert(node.pattern), b=self.convert(node.guard), items=self.convert_all(node.body)
+        )
 
     def _matchvalue(self, node: ast.MatchValue):
-        return self._form(node, "MATCH_VALUE", a=self.one(node.value))
+        return self._form(node, "MATCH_VALUE", a=self.convert(node.value))
 
     def _matchsingleton(self, node: ast.MatchSingleton):
         return self._form(node, "MATCH_SINGLETON")
 
     def _matchsequence(self, node: ast.MatchSequence):
-        return self._form(node, "MATCH_SEQUENCE", items=self.all(node.patterns))
+        return self._form(node, "MATCH_SEQUENCE", items=self.convert_all(node.patterns))
 
     def _matchmapping(self, node: ast.MatchMapping):
         return self._form(
-            node, "MATCH_MAPPING", items=self.all(node.keys), more=self.all(node.patterns), name=node.rest
+            node,
+            "MATCH_MAPPING",
+            items=self.convert_all(node.keys),
+            more=self.convert_all(node.patterns),
+            name=node.rest,
         )
 
     def _matchclass(self, node: ast.MatchClass):
         named = [
-            self._form(None, "KEYWORD", name=name, a=self.one(pattern))
+            self._form(None, "KEYWORD", name=name, a=self.convert(pattern))
             for name, pattern in zip(node.kwd_attrs, node.kwd_patterns, strict=True)
         ]
-        return self._form(node, "MATCH_CLASS", a=self.one(node.cls), items=self.all(node.patterns), more=named)
+        return self._form(
+            node, "MATCH_CLASS", a=self.convert(node.cls), items=self.convert_all(node.patterns), more=named
+        )
 
     def _matchstar(self, node: ast.MatchStar):
         return self._form(node, "MATCH_STAR", name=node.name)
 
     def _matchas(self, node: ast.MatchAs):
-        return self._form(node, "MATCH_AS", a=self.one(node.pattern), name=node.name)
+        return self._form(node, "MATCH_AS", a=self.convert(node.pattern), name=node.name)
 
     def _matchor(self, node: ast.MatchOr):
-        return self._form(node, "MATCH_OR", items=self.all(node.patterns))
+        return self._form(node, "MATCH_OR", items=self.convert_all(node.patterns))
 
 
 def read_by_ast(content: bytes) -> list[Form] | None:
-    """The same of `ast`; None when it refuses the file."""
+    """Return the tree that `ast` makes, in normalized form; None if it refuses the file."""
     try:
         module = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    told = Told(content)
-    return [told.one(statement) for statement in module.body]
+    converter = AstConverter(content)
+    return [converter.convert(statement) for statement in module.body]
 
 
 def read_annotation_by_ast(text: str) -> Form | None:
@@ -432,4 +472,4 @@ def read_annotation_by_ast(text: str) -> Form | None:
         expression = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return Told(text.encode()).one(expression)
+    return AstConverter(text.encode()).convert(expression)

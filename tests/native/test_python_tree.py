@@ -1,4 +1,4 @@
-"""The compiled reader of Python gives the tree and the places that `ast` gives, or declines."""
+"""The native parser of Python gives the tree and the positions that `ast` gives, or declines the file."""
 
 import random
 import re
@@ -16,8 +16,8 @@ from tests.native.python_trees import (
     read_annotation_by_ast,
     read_annotation_natively,
     read_by_ast,
+    read_json_natively,
     read_natively,
-    told_natively,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -703,7 +703,7 @@ x = a.if
 
 
 def _agrees(content: bytes) -> bool:
-    """Whether it is read at all; then it must be as `ast` reads it."""
+    """Return False if the parser declines the content; otherwise check that the tree equals that of `ast`."""
     read = read_natively(content)
     if read is None:
         return False
@@ -713,7 +713,7 @@ def _agrees(content: bytes) -> bool:
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)
-def test_what_is_read_is_what_ast_reads(snippet: str):
+def test_trees_equal_those_of_ast(snippet: str):
     for text in (snippet, snippet + "\n", f"{snippet}\n# end", f"\n\n{snippet}\n\n  "):
         assert _agrees(text.encode())
     inside = "if a:\n" + re.sub(r"^", "    ", snippet, flags=re.MULTILINE)
@@ -721,7 +721,7 @@ def test_what_is_read_is_what_ast_reads(snippet: str):
 
 
 @pytest.mark.parametrize("line", DECLINED.splitlines())
-def test_what_is_not_surely_python_is_declined(line: str):
+def test_invalid_or_doubtful_python_is_declined(line: str):
     text = line.replace(r"\ufeff", "\ufeff")
     for before, after in ((r"\n", "\n"), (r"\t", "\t"), (r"\r", "\r"), (r"\f", "\f"), (r"\\", "\\")):
         if not text.lstrip("bf").startswith(('"', "'")):
@@ -732,12 +732,12 @@ def test_what_is_not_surely_python_is_declined(line: str):
 @pytest.mark.parametrize(
     "content", [b"\x00", b"a\x00", b"'\xff'", b"'\xed\xa0\x80'", b"'\xc0\x80'", b"# \xf8", b"'\xe2\x82"]
 )
-def test_bytes_that_are_no_text_are_declined(content: bytes):
+def test_invalid_text_is_declined(content: bytes):
     assert read_natively(content) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"# only this", b"   ", b"\\", b"x", b"\t\n \n"])
-def test_files_with_little_in_them(content: bytes):
+def test_nearly_empty_files_are_parsed(content: bytes):
     assert _agrees(content) or content == b"\\"
 
 
@@ -747,7 +747,7 @@ def test_files_with_little_in_them(content: bytes):
      "a" + ".b" * 300, "a" + "(b)" * 300, "a" + " + b" * 300, "a ** " * 100 + "b", "a if b else " * 100 + "c",
      "f(" * 40 + ")" * 40],
 )  # fmt: skip
-def test_what_is_nested_within_reason_is_read(nested: str):
+def test_moderate_nesting_is_parsed(nested: str):
     assert _agrees(nested.encode())
 
 
@@ -760,17 +760,17 @@ def test_what_is_nested_within_reason_is_read(nested: str):
      "match a:\n case " + "[" * 100_000, "f'{" * 100_000, "x = " + "{a: " * 100_000, "for " + "(" * 100_000,
      "@" * 100_000],
 )  # fmt: skip
-def test_what_is_nested_deeper_is_declined(nested: str):
+def test_deep_nesting_is_declined(nested: str):
     assert read_natively(nested.encode()) is None
 
 
-def test_a_long_list_is_not_deep():
+def test_a_long_list_does_not_count_as_nesting():
     assert _agrees(
         b"x = [" + b"1, " * 10_000 + b"]\n" + b"y = a < b" + b" < c" * 5_000 + b"\nz = 'a'" + b" 'b'" * 5_000
     )
 
 
-def test_what_is_in_formatted_strings_is_where_it_says():
+def test_expressions_in_formatted_strings_have_correct_positions():
     content = 'pass\nx = f"é{a}{b + c:{d}}" \'\' rf\'{e!r}\' f"""{\n  g.h\n}"""\n'.encode()
     segments: list[str] = []
 
@@ -783,7 +783,7 @@ def test_what_is_in_formatted_strings_is_where_it_says():
             for part in node:
                 walk(part)
 
-    walk(told_natively(content))
+    walk(read_json_natively(content))
     formatted = ["{a}", "a", "{b + c:{d}}", "b + c", "b", "c", "{d}", "d", "{e!r}", "e", "{\n  g.h\n}", "g.h", "g"]
     assert segments == [*formatted, "x"]
 
@@ -797,23 +797,23 @@ def _sources() -> Iterator[bytes]:
 
 
 def _library() -> list[bytes]:
-    """The standard library, without its tests, which are full of what is seldom."""
+    """Return the standard library without its tests, which are full of rare syntax."""
     root = Path(sysconfig.get_path("stdlib"))
     paths = (path for path in root.rglob("*.py") if not {"site-packages", "test", "tests"} & set(path.parts))
     return [path.read_bytes() for path in sorted(paths) if path.is_file()]
 
 
-def test_these_sources_are_read_as_ast_reads_them():
+def test_our_sources_are_parsed_as_by_ast():
     read = [_agrees(content) for content in list(_sources())[::4]]
     assert read.count(True) >= 0.97 * len(read)
 
 
-def test_the_standard_library_is_read_as_ast_reads_it():
+def test_the_standard_library_is_parsed_as_by_ast():
     for content in _library()[::40]:
         _agrees(content)
 
 
-def test_nearly_all_of_the_standard_library_is_read():
+def test_nearly_all_of_the_standard_library_is_parsed():
     contents = _library()
     declined = [content for content in contents if not is_read_natively(content)]
     valid = [content for content in declined if read_by_ast(content) is not None]
@@ -831,30 +831,30 @@ PIECES = [
 ]  # fmt: skip
 
 
-def _broken(text: str, chance: random.Random) -> str:
+def _broken(text: str, rng: random.Random) -> str:
     parts = re.findall(r"\w+|\s+|[^\w\s]", text)
-    for _ in range(chance.randint(1, 3)):
-        at, other = chance.randrange(len(parts)), chance.randrange(len(parts))
-        match chance.randrange(4):
+    for _ in range(rng.randint(1, 3)):
+        at, other = rng.randrange(len(parts)), rng.randrange(len(parts))
+        match rng.randrange(4):
             case 0:
                 parts[at] = ""
             case 1:
-                parts[at] += chance.choice(PIECES)
+                parts[at] += rng.choice(PIECES)
             case 2:
-                parts[at] = chance.choice(PIECES)
+                parts[at] = rng.choice(PIECES)
             case _:
                 parts[at], parts[other] = parts[other], parts[at]
     return "".join(parts)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_read_of_broken_files_is_what_ast_reads(seed: int):
-    chance = random.Random(seed)
-    read = sum(_agrees(_broken(chance.choice(SNIPPETS), chance).encode()) for _ in range(2_000))
+def test_broken_files_are_parsed_as_by_ast_or_declined(seed: int):
+    rng = random.Random(seed)
+    read = sum(_agrees(_broken(rng.choice(SNIPPETS), rng).encode()) for _ in range(2_000))
     assert 200 < read < 1_800
 
 
-def test_files_that_end_too_early_are_read_as_ast_reads_them():
+def test_truncated_files_are_parsed_as_by_ast_or_declined():
     content = "\n".join(SNIPPETS[::5]).encode()
     for end in range(0, len(content), 7):
         _agrees(content[:end])
@@ -868,10 +868,10 @@ def test_files_that_end_too_early_are_read_as_ast_reads_them():
     ["int", "list[int]", "a.b | None", "dict[str, 'A']", "int, str", "int,", "Literal['a b']", "Callable[[int], str]",
      "(a\n)", "a # comment", "a\n\n", "tuple[*A, int]", "a if b else c", "lambda: 1", "f'{a}'"],
 )  # fmt: skip
-def test_annotations_are_read_as_ast_reads_them(text: str):
-    told = read_annotation_by_ast(text)
-    assert told is not None
-    assert read_annotation_natively(text) == (told, False)
+def test_annotations_are_parsed_as_by_ast(text: str):
+    expected = read_annotation_by_ast(text)
+    assert expected is not None
+    assert read_annotation_natively(text) == (expected, False)
 
 
 @pytest.mark.parametrize(
@@ -881,22 +881,22 @@ def test_annotations_are_read_as_ast_reads_them(text: str):
      "/path", "not", "class", "*a", "a :=1", "yield", "a\nb", "a\n  b", "'a", "# comment", "=", "<", "$x",
      "(a for b)"],
 )  # fmt: skip
-def test_what_is_no_annotation_is_said_to_be_wrong(text: str):
+def test_an_invalid_annotation_is_reported_as_invalid(text: str):
     assert read_annotation_by_ast(text) is None
     assert read_annotation_natively(text) == (None, True)
 
 
 @pytest.mark.parametrize("text", ["é", "'\\N{DIGIT ONE}'", "a\rb", "f'{a b}'", "(" * 150 + ")" * 150, "1if a else b"])
-def test_what_is_in_doubt_is_not_said_to_be_wrong(text: str):
+def test_a_doubtful_annotation_is_not_reported_as_invalid(text: str):
     assert read_annotation_natively(text) == (None, False)
 
 
-def test_broken_annotations_are_read_or_refused_as_by_ast():
-    chance = random.Random(5)
+def test_broken_annotations_are_parsed_or_rejected_as_by_ast():
+    rng = random.Random(5)
     lines = EXPRESSIONS.splitlines()
     sure = 0
     for _ in range(4_000):
-        text = _broken(chance.choice(lines), chance).strip()
+        text = _broken(rng.choice(lines), rng).strip()
         read, is_wrong = read_annotation_natively(text)
         if read is not None or is_wrong:
             assert read == read_annotation_by_ast(text), text

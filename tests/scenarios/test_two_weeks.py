@@ -1,4 +1,4 @@
-"""Two weeks of an agent's life, on a clock of their own; at the end every question has its answer."""
+"""Two weeks of an agent's work on a simulated clock; at the end every question gets the right answer."""
 
 import subprocess
 import sys
@@ -20,17 +20,17 @@ Json = dict[str, Any]
 
 
 class Calendar:
-    """The clock of the two weeks."""
+    """The simulated clock."""
 
     def __init__(self) -> None:
         self.now = MONDAY
 
     def __call__(self) -> datetime:
-        self.now += timedelta(milliseconds=1)  # no two things happen at the same moment
+        self.now += timedelta(milliseconds=1)  # no two calls have the same time
         return self.now
 
     def go_to(self, day: int, hour: int = 9, minute: int = 0) -> None:
-        """A day of the two weeks, the first being 1."""
+        """Set the clock to a time of a day, but never back; the first day is 1."""
         self.now = max(self.now, MONDAY.replace(hour=hour, minute=minute) + timedelta(days=day - 1))
 
 
@@ -54,7 +54,7 @@ async def at_work(home: Path, calendar: Calendar) -> AsyncGenerator[Agent]:
 
 
 async def first_week(call: Agent, calendar: Calendar) -> Json:
-    """Turns, facts that change, a contradiction, something kept in mind. What has to be known later, by a name."""
+    """Store turns, changing facts, a contradiction and working memory; return the expected ids by name."""
     known: Json = {}
     turn = await call(
         "add_memory",
@@ -84,23 +84,23 @@ async def first_week(call: Agent, calendar: Calendar) -> Json:
     )
     await call("working_put", content="Stretch your legs.", session_id="tuesday", importance=0.1)
     calendar.go_to(2, 9, 4)
-    moved = await call("consolidate", session_id="tuesday")
-    known["certificate"] = moved["moved"][0]["memory_id"]
+    consolidated = await call("consolidate", session_id="tuesday")
+    known["certificate"] = consolidated["moved"][0]["memory_id"]
 
     calendar.go_to(3)
-    changed = await call("remember", content="The shop runs on PostgreSQL 17 since the migration.", key="database")
-    assert (changed["id"], changed["outcome"], len(changed["superseded"])) == (known["database"], "updated", 1)
-    known["mysql"] = changed["superseded"][0]
+    updated = await call("remember", content="The shop runs on PostgreSQL 17 since the migration.", key="database")
+    assert (updated["id"], updated["outcome"], len(updated["superseded"])) == (known["database"], "updated", 1)
+    known["mysql"] = updated["superseded"][0]
 
     calendar.go_to(4)
     spaces = await call("remember", content="Ada prefers spaces over tabs now.", subject="ada's indentation")
     assert spaces["superseded"] == [known["tabs"]]
     known["spaces"] = spaces["id"]
-    unsure = await call(
+    rumour = await call(
         "remember", content="Somebody thinks that Ada prefers tabs again.", subject="ada's indentation", confidence=0.3
     )
-    assert unsure["conflicts"] == [spaces["id"]]
-    known["rumour"] = unsure["id"]
+    assert rumour["conflicts"] == [spaces["id"]]
+    known["rumour"] = rumour["id"]
 
     calendar.go_to(5)
     known["deploy"] = (await call("remember", content="We deploy on Fridays after lunch."))["id"]
@@ -111,8 +111,8 @@ async def first_week(call: Agent, calendar: Calendar) -> Json:
 async def second_week(call: Agent, calendar: Calendar, known: Json) -> None:
     calendar.go_to(9)
     await call("correct", what_was_wrong="on Fridays", what_is_right="on Tuesdays")
-    sent = {"content": "The on-call phone number is 4711.", "idempotency_key": "phone"}
-    first, again = await call("remember", **sent), await call("remember", **sent)
+    request = {"content": "The on-call phone number is 4711.", "idempotency_key": "phone"}
+    first, again = await call("remember", **request), await call("remember", **request)
     assert (again["id"], again["repeated"]) == (first["id"], True)
     known["phone"] = first["id"]
 
@@ -123,17 +123,17 @@ async def second_week(call: Agent, calendar: Calendar, known: Json) -> None:
     calendar.go_to(11)
     trivial = await call("remember", content="Lunch was soup.", importance=0.1)
     calendar.go_to(14, 18)
-    faded = (await call("forget_faded", dry_run=True))["result"]
-    assert [one["id"] for one in faded["memories"]] == [trivial["id"]]
-    real = (await call("forget_faded", dry_run=False))["result"]
-    told = ("considered", "forgotten", "reasons", "spared", "bands")
-    assert [real[name] for name in told] == [faded[name] for name in told]
-    assert [one["id"] for one in real["memories"]] == [trivial["id"]]
+    preview = (await call("forget_faded", dry_run=True))["result"]
+    assert [one["id"] for one in preview["memories"]] == [trivial["id"]]
+    eviction = (await call("forget_faded", dry_run=False))["result"]
+    fields = ("considered", "forgotten", "reasons", "spared", "bands")
+    assert [eviction[name] for name in fields] == [preview[name] for name in fields]
+    assert [one["id"] for one in eviction["memories"]] == [trivial["id"]]
     assert "soup" not in str(await call("recall", query="was it soup?", threshold=0))
 
 
 async def answers(call: Agent) -> dict[str, list[tuple[str, str]]]:
-    """What is answered to each question of a list: ids and contents, best first."""
+    """Return the ids and contents found for each question, best first."""
     questions = {
         "database": {"query": "which database does the shop run on?"},
         "database then": {"query": "which database does the shop run on?", "as_of": "2026-03-03T12:00:00Z"},
@@ -143,39 +143,39 @@ async def answers(call: Agent) -> dict[str, list[tuple[str, str]]]:
         "phone": {"query": "what is the number of the on-call phone?"},
         "key": {"query": "what is the payment key?"},
     }
-    told: dict[str, list[tuple[str, str]]] = {}
+    answered: dict[str, list[tuple[str, str]]] = {}
     for name, arguments in questions.items():
-        found = await call("recall", scope="project", **arguments)
-        told[name] = [(memory["id"], memory["content"]) for memory in found["memories"]]
-    return told
+        recalled = await call("recall", scope="project", **arguments)
+        answered[name] = [(memory["id"], memory["content"]) for memory in recalled["memories"]]
+    return answered
 
 
-def check(told: dict[str, list[tuple[str, str]]], known: Json) -> None:
-    assert told["database"][0] == (known["database"], "The shop runs on PostgreSQL 17 since the migration.")
-    assert "MySQL" not in str(told["database"])
-    assert told["database then"][0] == (known["mysql"], "The shop runs on MySQL 8.")
-    assert {one for one, _ in told["indentation"][:2]} == {known["spaces"], known["rumour"]}
-    assert known["tabs"] not in [one for one, _ in told["indentation"]]
-    assert told["deploy"][0] == (known["deploy"], "We deploy on Tuesdays after lunch.")
-    assert told["certificate"][0] == (known["certificate"], "The staging certificate expires on 30 March.")
-    assert told["phone"][0] == (known["phone"], "The on-call phone number is 4711.")
-    assert "a1B2" not in str(told["key"])
+def check(answered: dict[str, list[tuple[str, str]]], known: Json) -> None:
+    assert answered["database"][0] == (known["database"], "The shop runs on PostgreSQL 17 since the migration.")
+    assert "MySQL" not in str(answered["database"])
+    assert answered["database then"][0] == (known["mysql"], "The shop runs on MySQL 8.")
+    assert {one for one, _ in answered["indentation"][:2]} == {known["spaces"], known["rumour"]}
+    assert known["tabs"] not in [one for one, _ in answered["indentation"]]
+    assert answered["deploy"][0] == (known["deploy"], "We deploy on Tuesdays after lunch.")
+    assert answered["certificate"][0] == (known["certificate"], "The staging certificate expires on 30 March.")
+    assert answered["phone"][0] == (known["phone"], "The on-call phone number is 4711.")
+    assert "a1B2" not in str(answered["key"])
 
 
 def crash_in_the_middle(home: Path, moment: datetime) -> int:
-    """Another process of the agent writes and is killed; how many of its writes were acknowledged."""
+    """Kill another writing process of the agent; return the number of acknowledged writes."""
     process = subprocess.Popen(
         [sys.executable, str(CHILD), str(home), moment.isoformat()], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout
-    told = [line for line, _ in zip(process.stdout, range(20), strict=False)]
+    acknowledged = [line for line, _ in zip(process.stdout, range(20), strict=False)]
     process.kill()
     rest = process.communicate(timeout=30)[0]
-    return len(told) + rest.count("\n")
+    return len(acknowledged) + rest.count("\n")
 
 
-def carried(exported: Path, home: Path) -> str:
-    """The file in the folder of another store; its name there."""
+def copy_to_store(exported: Path, home: Path) -> str:
+    """Copy the file into the folder of another store; return its name there."""
     (home / "backups").mkdir(parents=True)
     (home / "backups" / exported.name).write_bytes(exported.read_bytes())
     return exported.name
@@ -192,20 +192,20 @@ async def test_after_two_weeks_every_question_has_the_right_answer_with_the_righ
         logs = await call("recall", query="log entry shard moved to rack", tags=["log"], limit=100)
         assert len(logs["memories"]) + sum(len(one["duplicates"]) for one in logs["memories"]) >= min(acknowledged, 100)
         await second_week(call, calendar, known)
-        told = await answers(call)
-        check(told, known)
-        asked = await call("ask_mimo", query="why did the checkout time out?")
-        assert known["index"] in [one["id"] for one in asked["citations"]]
+        answered = await answers(call)
+        check(answered, known)
+        answer = await call("ask_mimo", query="why did the checkout time out?")
+        assert known["index"] in [one["id"] for one in answer["citations"]]
         summary = await call("query_summaries", query="checkout performance bug", nResults=1)
         assert summary["results"][0]["sessionId"] == "monday"
         turns = await call("get_session_memories", sessionId="monday")
         assert turns["total"] == 2
-        brief = await call("session_start", project_path=PROJECT)
-        assert [one["note"] for one in brief["recent_sessions"]] != []
+        briefing = await call("session_start", project_path=PROJECT)
+        assert [one["note"] for one in briefing["recent_sessions"]] != []
         assert "sk-live" not in str(await call("export_session"))
         exported = (await call("export_database"))["result"]
     second = tmp_path / "second"
     async with at_work(second, calendar) as call:
-        imported = (await call("import_database", file=carried(Path(exported["path"]), second)))["result"]
+        imported = (await call("import_database", file=copy_to_store(Path(exported["path"]), second)))["result"]
         assert imported["skipped"] == 0
         check(await answers(call), known)

@@ -1,4 +1,4 @@
-"""A process that writes in the middle of the two weeks and is killed while it does."""
+"""A process that writes in the middle of the two weeks and is killed while writing."""
 
 import asyncio
 import sys
@@ -17,7 +17,7 @@ async def main(home: Path, moment: datetime) -> None:
         while True:
             content = f"Log entry {number}: shard {number % 7} was moved to rack {number % 11}."
             await application.dispatcher.call("remember", {"content": content, "tags": ["log"]}, context)
-            sys.stdout.write(f"{number}\n")  # only what was acknowledged is told
+            sys.stdout.write(f"{number}\n")  # printed only after the write was acknowledged
             sys.stdout.flush()
             number += 1
 

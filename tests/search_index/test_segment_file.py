@@ -1,4 +1,4 @@
-"""A derived file tells the truth or nothing, whatever happened to it."""
+"""A derived file gives correct data or an error, whatever happened to it."""
 
 import os
 import signal
@@ -21,27 +21,27 @@ Plain = tuple[dict[str, Any], dict[str, tuple[str, tuple[int, ...], bytes]]]
 
 
 def contents(number: int) -> Contents:
-    """A segment whose arrays are of many kinds; the larger ones do not fill their last block."""
-    dice = np.random.default_rng(number)
+    """Return a segment with arrays of many types; the larger ones do not fill their last block."""
+    rng = np.random.default_rng(number)
     return (
         {"number": number, "mark": -number},
         {
-            "words": dice.integers(0, 2**64, 1500, dtype=np.uint64),
-            "bytes": dice.integers(-127, 128, (33, 7), dtype=np.int8),
-            "flags": dice.random(5) < 0.5,
-            "halves": dice.random(3).astype(np.float16),
-            "foreign": dice.integers(0, 2**31, 4).astype(">i4"),
+            "words": rng.integers(0, 2**64, 1500, dtype=np.uint64),
+            "bytes": rng.integers(-127, 128, (33, 7), dtype=np.int8),
+            "flags": rng.random(5) < 0.5,
+            "halves": rng.random(3).astype(np.float16),
+            "foreign": rng.integers(0, 2**31, 4).astype(">i4"),
             "nothing": np.empty((0, 4), dtype=np.float32),
         },
     )
 
 
 def plain(meta: Any, arrays: Any) -> Plain:
-    """The same as values that can be compared."""
-    kept: dict[str, NDArray[Any]] = {
+    """Return comparable values."""
+    native: dict[str, NDArray[Any]] = {
         name: array.astype(array.dtype.newbyteorder("<")) for name, array in dict(arrays).items()
     }
-    return dict(meta), {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in kept.items()}
+    return dict(meta), {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in native.items()}
 
 
 def read(file: SegmentFile) -> list[Plain]:
@@ -66,15 +66,15 @@ def file(path: Path) -> SegmentFile:
 
 
 def used_bytes(file: SegmentFile) -> list[int]:
-    """Where the file has something in it: everything else only fills pages."""
+    """Return the offsets of all non-zero bytes; the others only fill pages."""
     content = np.frombuffer(file.path.read_bytes(), dtype=np.uint8)
-    return [int(place) for place in np.flatnonzero(content)]
+    return [int(offset) for offset in np.flatnonzero(content)]
 
 
-# -- keeping ---------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------------------
 
 
-def test_what_is_written_and_appended_is_read_again(file: SegmentFile, path: Path) -> None:
+def test_written_and_appended_segments_are_read_back(file: SegmentFile, path: Path) -> None:
     again = SegmentFile(path, KIND)
     assert (again.parameters, read(again)) == ({"rows": 8}, expected(1, 2))
     assert (read(file), file.size, again.size) == (expected(1, 2), path.stat().st_size, path.stat().st_size)
@@ -85,14 +85,14 @@ def test_an_empty_file_can_be_appended_to(path: Path) -> None:
     assert read(SegmentFile(path, KIND)) == expected(3)
 
 
-def test_arrays_are_aligned_views_that_nobody_can_write_to(file: SegmentFile) -> None:
+def test_arrays_are_aligned_read_only_views(file: SegmentFile) -> None:
     arrays = [array for segment in file.segments for array in segment.arrays.values() if array.size]
     assert {array.ctypes.data % 64 for array in arrays} == {0}
     assert not any(array.flags.writeable or array.flags.owndata for array in arrays)
     assert file.segments[0].array("words") is file.segments[0].array("words")
 
 
-def test_what_another_process_appends_is_seen_after_a_look(file: SegmentFile, path: Path) -> None:
+def test_segments_appended_by_another_process_are_read_by_refresh(file: SegmentFile, path: Path) -> None:
     assert file.refresh() == []
     program = f"""
         from pathlib import Path
@@ -108,7 +108,7 @@ def test_what_another_process_appends_is_seen_after_a_look(file: SegmentFile, pa
     assert read(file) == expected(1, 2, 3, 4)
 
 
-def test_nobody_appends_to_what_he_has_not_seen(file: SegmentFile, path: Path) -> None:
+def test_appending_requires_a_refresh_first(file: SegmentFile, path: Path) -> None:
     SegmentFile(path, KIND).append(*contents(3))
     with pytest.raises(ValueError, match="refresh"):
         file.append(*contents(4))
@@ -116,31 +116,29 @@ def test_nobody_appends_to_what_he_has_not_seen(file: SegmentFile, path: Path) -
     assert read(SegmentFile(path, KIND)) == expected(1, 2, 3, 4)
 
 
-def test_nobody_appends_to_a_file_that_took_the_place_of_his_at_the_last_moment(
+def test_appending_to_a_file_that_was_just_replaced_fails(
     file: SegmentFile, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     SegmentFile.write(path, KIND, {"rows": 9}, [contents(7)])
     before = path.read_bytes()
-    monkeypatch.setattr(file, "refresh", list)  # it was replaced just after the look
+    monkeypatch.setattr(file, "refresh", list)  # the file is replaced right after the refresh
     with pytest.raises(UnusableFile, match="was replaced"):
         file.append(*contents(4))
     assert path.read_bytes() == before
 
 
-def test_one_at_a_time_may_append_and_only_to_the_file_he_has_open(file: SegmentFile, path: Path) -> None:
+def test_the_lock_is_exclusive_and_fails_on_a_replaced_file(file: SegmentFile, path: Path) -> None:
     other = SegmentFile(path, KIND)
-    with file.locked() as mine, other.locked() as his:
-        assert (mine, his) == (True, False)
-    with other.locked() as his:
-        assert his
+    with file.lock() as first, other.lock() as second:
+        assert (first, second) == (True, False)
+    with other.lock() as second:
+        assert second
     SegmentFile.write(path, KIND, {}, [contents(7)])
-    with file.locked() as mine:
-        assert not mine
+    with file.lock() as first:
+        assert not first
 
 
-def test_who_writes_a_file_has_it_open_also_when_another_takes_its_place_at_once(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_written_file_stays_open_if_it_is_replaced_at_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replace = Path.replace
 
     def replace_and_be_replaced(temporary: Path, target: Path) -> Path:
@@ -154,9 +152,9 @@ def test_who_writes_a_file_has_it_open_also_when_another_takes_its_place_at_once
     assert read(SegmentFile(path, KIND)) == expected(9)
 
 
-def test_what_killed_processes_left_behind_is_removed_in_time(path: Path) -> None:
+def test_abandoned_temporary_files_are_removed(path: Path) -> None:
     path.parent.mkdir(exist_ok=True)
-    abandoned, fresh = path.with_name(f"{path.name}.123.abcd"), path.with_name(f"{path.name}.124.abcd")
+    abandoned, fresh = path.with_name(f"{path.name}.123.abcdef01"), path.with_name(f"{path.name}.124.abcdef02")
     for left in (abandoned, fresh):
         left.write_bytes(b"half of it")
     os.utime(abandoned, (0, 0))
@@ -164,7 +162,7 @@ def test_what_killed_processes_left_behind_is_removed_in_time(path: Path) -> Non
     assert sorted(left.name for left in path.parent.iterdir()) == sorted([path.name, fresh.name])
 
 
-def test_a_file_written_anew_leaves_those_who_read_the_old_one_in_peace(file: SegmentFile, path: Path) -> None:
+def test_a_replaced_file_stays_readable_for_processes_that_have_it_open(file: SegmentFile, path: Path) -> None:
     old = [segment.array("words") for segment in file.segments]
     SegmentFile.write(path, KIND, {"rows": 9}, [contents(7)])
     assert [array.tobytes() for array in old] == [contents(number)[1]["words"].tobytes() for number in (1, 2)]
@@ -175,69 +173,69 @@ def test_a_file_written_anew_leaves_those_who_read_the_old_one_in_peace(file: Se
     assert read(SegmentFile(path, KIND)) == expected(7)
 
 
-def test_a_file_that_cannot_be_finished_does_not_appear(file: SegmentFile, path: Path) -> None:
-    def breaks() -> Iterator[Contents]:
+def test_a_file_that_cannot_be_completed_does_not_appear(file: SegmentFile, path: Path) -> None:
+    def fail() -> Iterator[Contents]:
         yield contents(5)
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        SegmentFile.write(path, KIND, {}, breaks())
+        SegmentFile.write(path, KIND, {}, fail())
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
     assert (file.refresh(), read(SegmentFile(path, KIND))) == ([], expected(1, 2))
 
 
-def test_parameters_have_to_fit_on_a_page(path: Path) -> None:
+def test_parameters_must_fit_on_a_page(path: Path) -> None:
     with pytest.raises(ValueError, match="page"):
         SegmentFile.write(path, KIND, {"long": "x" * 100_000}, [])
     assert list(path.parent.iterdir()) == []
 
 
-# -- killed ----------------------------------------------------------------------------------------
+# -- crashes ---------------------------------------------------------------------------------------
 
 
-def test_a_segment_exists_only_once_all_of_it_is_on_the_disk(
+def test_a_segment_exists_only_once_it_is_completely_on_disk(
     file: SegmentFile, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[int] = []
+    segment_counts: list[int] = []
     fsync = os.fsync
 
-    def look(descriptor: int) -> None:
+    def count_segments(descriptor: int) -> None:
         fsync(descriptor)
-        seen.append(len(SegmentFile(path, KIND).segments))
+        segment_counts.append(len(SegmentFile(path, KIND).segments))
 
-    monkeypatch.setattr(segment_file.os, "fsync", look)
+    monkeypatch.setattr(segment_file.os, "fsync", count_segments)
     file.append(*contents(3))
-    assert seen == [2, 3]
+    assert segment_counts == [2, 3]
 
 
-@pytest.mark.parametrize("zeros", [False, True], ids=["cut", "never written"])
-def test_appending_that_ended_at_any_byte_leaves_the_earlier_segments(
+@pytest.mark.parametrize("zeros", [False, True], ids=["truncated", "never written"])
+def test_an_append_interrupted_at_any_byte_leaves_the_earlier_segments(
     file: SegmentFile, path: Path, zeros: bool
 ) -> None:
     end = file.size
     file.append(*contents(3))
-    whole = bytearray(path.read_bytes())
-    whole[end] = 0  # written last
-    ends = [*range(end, end + 80), *range(end + 80, end + 900, 7), *range(end + 900, len(whole), 4_001), len(whole)]
+    content = bytearray(path.read_bytes())
+    content[end] = 0  # written last
+    ends = [*range(end, end + 80), *range(end + 80, end + 900, 7), *range(end + 900, len(content), 4_001), len(content)]
     for cut in ends:
-        path.write_bytes(whole[:cut] + bytes(len(whole) - cut if zeros else 0))
+        path.write_bytes(content[:cut] + bytes(len(content) - cut if zeros else 0))
         assert read(SegmentFile(path, KIND)) == expected(1, 2)
-    for cut in (end, end + 1, end + 40, end + 5_000, len(whole)):
-        path.write_bytes(whole[:cut] + bytes(len(whole) - cut if zeros else 0))
+    for cut in (end, end + 1, end + 40, end + 5_000, len(content)):
+        path.write_bytes(content[:cut] + bytes(len(content) - cut if zeros else 0))
         again = SegmentFile(path, KIND)
         again.append({"short": True}, {})
         again.append(*contents(4))
         assert read(SegmentFile(path, KIND)) == [*expected(1, 2), ({"short": True}, {}), *expected(4)]
 
 
-def test_what_was_not_finished_is_cut_off_however_long_it_is(file: SegmentFile, path: Path) -> None:
+def test_an_unfinished_segment_is_removed_however_long_it_is(file: SegmentFile, path: Path) -> None:
     with path.open("ab") as torn:
         torn.write(b"\0" + b"x" * 500_000)
     file.append(*contents(3))
     assert (path.stat().st_size, read(SegmentFile(path, KIND))) == (file.size, expected(1, 2, 3))
 
 
-def test_a_process_killed_while_appending_loses_nothing_that_was_finished(path: Path) -> None:
+def test_a_process_killed_while_appending_loses_no_finished_segment(path: Path) -> None:
     SegmentFile.write(path, KIND, {}, [])
     program = f"""
         from itertools import count
@@ -250,37 +248,37 @@ def test_a_process_killed_while_appending_loses_nothing_that_was_finished(path: 
             print(number, flush=True)
     """
     finished = -1
-    for wanted in (1, 4, 9):
+    for last in (1, 4, 9):
         with subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True
         ) as child:
             assert child.stdout is not None
-            while finished < wanted:
+            while finished < last:
                 finished = int(child.stdout.readline())
             child.send_signal(signal.SIGKILL)
             finished = max([finished, *map(int, child.stdout.read().split())])
-        kept = read(SegmentFile(path, KIND))
-        assert len(kept) in (finished + 1, finished + 2)
-        assert kept == expected(*range(len(kept)))
-        finished = len(kept) - 1
+        stored = read(SegmentFile(path, KIND))
+        assert len(stored) in (finished + 1, finished + 2)
+        assert stored == expected(*range(len(stored)))
+        finished = len(stored) - 1
 
 
-# -- damaged ---------------------------------------------------------------------------------------
+# -- damage ----------------------------------------------------------------------------------------
 
 
-def test_every_flipped_bit_is_noticed(file: SegmentFile, path: Path) -> None:
-    whole = bytearray(path.read_bytes())
-    dice = np.random.default_rng(0)
-    places = used_bytes(file)
-    assert len(places) > 24_000
-    for place in [*places[:400], *places[400::61]]:
-        bit = 1 << int(dice.integers(8))
-        whole[place] ^= bit
-        path.write_bytes(whole)
+def test_every_flipped_bit_is_detected(file: SegmentFile, path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    rng = np.random.default_rng(0)
+    offsets = used_bytes(file)
+    assert len(offsets) > 24_000
+    for offset in [*offsets[:400], *offsets[400::61]]:
+        bit = 1 << int(rng.integers(8))
+        content[offset] ^= bit
+        path.write_bytes(content)
         with pytest.raises(UnusableFile):
             read(SegmentFile(path, KIND))
-        whole[place] ^= bit
-    path.write_bytes(whole)
+        content[offset] ^= bit
+    path.write_bytes(content)
     assert read(SegmentFile(path, KIND)) == expected(1, 2)
 
 
@@ -288,7 +286,7 @@ def test_every_flipped_bit_is_noticed(file: SegmentFile, path: Path) -> None:
     ("first", "second", "size"),
     [(0, 8, 8), (8, 4096, 8), (0, 4096, 8), (0, 4096, 4096), (512, 4096, 2048), (8192, 0, 8), (3, 5000, 1)],
 )
-def test_what_stands_in_the_wrong_place_is_noticed(path: Path, first: int, second: int, size: int) -> None:
+def test_swapped_data_is_detected(path: Path, first: int, second: int, size: int) -> None:
     values = np.random.default_rng(5).integers(0, 2**64, 1500, dtype=np.uint64)
     SegmentFile.write(path, KIND, {}, [({}, {"values": values})])
     content = path.read_bytes()
@@ -303,29 +301,29 @@ def test_what_stands_in_the_wrong_place_is_noticed(path: Path, first: int, secon
         segment.array("values")
 
 
-@pytest.mark.parametrize("places", [(63, 64 + 63), (63, 64 * 512 + 63), (62, 62 + 64 * 3)])
-def test_two_flips_that_cancel_out_in_a_sum_are_noticed(path: Path, places: tuple[int, int]) -> None:
-    """The highest bits of two words: together they add nothing to a sum of 64 bits."""
+@pytest.mark.parametrize("bits", [(63, 64 + 63), (63, 64 * 512 + 63), (62, 62 + 64 * 3)])
+def test_two_flips_that_cancel_out_in_a_sum_are_detected(path: Path, bits: tuple[int, int]) -> None:
+    """The highest bits of two words add up to nothing in a sum of 64 bits."""
     values = np.zeros(1500, dtype=np.uint64)
     SegmentFile.write(path, KIND, {}, [({"tell": "here"}, {"values": values})])
     content = bytearray(path.read_bytes())
     start = content.index(b"here")
     start += len(content[start : start + 4096].rstrip(b"\0"))
     start += -start % 64
-    for place in places:
-        content[start + place // 8] ^= 1 << place % 8
+    for bit in bits:
+        content[start + bit // 8] ^= 1 << bit % 8
     path.write_bytes(content)
     with pytest.raises(UnusableFile, match="has damaged values"):
         read(SegmentFile(path, KIND))
 
 
-def test_a_file_that_was_cut_is_unusable_or_what_it_was_before(file: SegmentFile, path: Path) -> None:
-    whole = path.read_bytes()
+def test_a_truncated_file_is_unusable_or_has_its_earlier_segments(file: SegmentFile, path: Path) -> None:
+    content = path.read_bytes()
     second = file.size - 65_536
     first = second - 65_536
     outcomes: dict[str, list[int]] = {}
     for cut in (0, 100, first - 1, first, first + 63, first + 64, second - 1, second, second + 63, second + 64, -1):
-        path.write_bytes(whole[:cut])
+        path.write_bytes(content[:cut])
         try:
             outcome = str([segment.meta["number"] for segment in SegmentFile(path, KIND).segments])
         except UnusableFile as error:
@@ -334,18 +332,18 @@ def test_a_file_that_was_cut_is_unusable_or_what_it_was_before(file: SegmentFile
     assert outcomes == {
         "is too short": [0, 100, first - 1],
         "[]": [first, first + 63],
-        "was cut short": [first + 64, second - 1, second + 64, -1],
+        "was truncated": [first + 64, second - 1, second + 64, -1],
         "[1]": [second, second + 63],
     }
 
 
-def test_a_file_that_is_cut_while_it_is_open_is_noticed_at_the_next_look(file: SegmentFile, path: Path) -> None:
+def test_a_file_truncated_while_open_is_detected_by_refresh(file: SegmentFile, path: Path) -> None:
     os.truncate(path, file.size - 1)
-    with pytest.raises(UnusableFile, match="was cut short"):
+    with pytest.raises(UnusableFile, match="was truncated"):
         file.refresh()
 
 
-def test_a_file_that_is_not_there_cannot_be_read(file: SegmentFile, path: Path) -> None:
+def test_a_missing_file_cannot_be_read(file: SegmentFile, path: Path) -> None:
     path.unlink()
     with pytest.raises(UnusableFile, match=r"cannot be read \(No such file or directory\)"):
         file.refresh()
@@ -353,7 +351,7 @@ def test_a_file_that_is_not_there_cannot_be_read(file: SegmentFile, path: Path) 
         SegmentFile(path, KIND)
 
 
-def test_a_file_of_another_kind_version_or_origin_is_refused(
+def test_a_file_of_another_kind_version_or_origin_is_rejected(
     file: SegmentFile, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UnusableFile, match=r"is of another kind \(model-8\)"):
@@ -366,8 +364,8 @@ def test_a_file_of_another_kind_version_or_origin_is_refused(
         SegmentFile(path, KIND)
 
 
-def test_the_description_of_a_file_does_not_need_its_arrays_to_be_read(file: SegmentFile, path: Path) -> None:
-    """Opening costs the same however large the arrays are; they are checked when they are first used."""
+def test_a_file_is_opened_without_reading_its_arrays(file: SegmentFile, path: Path) -> None:
+    """Opening takes the same time for any size of arrays; they are verified on first use."""
     content = bytearray(path.read_bytes())
     content[content.index(contents(2)[1]["words"].tobytes())] ^= 1
     path.write_bytes(content)

@@ -1,8 +1,8 @@
-"""Text becomes terms."""
+"""Text is split into terms."""
 
 import pytest
 
-from scrubjay.search_index.terms import LONG_TEXT, PASSAGE_WORDS, passages, question_terms, terms
+from scrubjay.search_index.terms import LONG_TEXT, PASSAGE_WORDS, passages, query_terms, terms
 
 
 @pytest.mark.parametrize(
@@ -25,29 +25,29 @@ from scrubjay.search_index.terms import LONG_TEXT, PASSAGE_WORDS, passages, ques
         ("", ()),
     ],
 )
-def test_text_is_read_as_its_terms(text: str, expected: tuple[str, ...]) -> None:
+def test_text_is_split_into_terms(text: str, expected: tuple[str, ...]) -> None:
     assert terms(text) == expected
 
 
-def test_a_word_is_found_whatever_its_form_or_accents() -> None:
+def test_forms_and_accents_do_not_matter() -> None:
     assert terms("Databases") == terms("database")
     assert terms("naïve CAFÉ") == terms("Naive cafe")
 
 
-def test_a_question_is_looked_up_by_its_telling_words_each_once() -> None:
-    assert question_terms("What is the name of the database, the database's name?") == ("name", "databas")
+def test_a_query_gives_its_distinct_significant_terms() -> None:
+    assert query_terms("What is the name of the database, the database's name?") == ("name", "databas")
 
 
-def test_a_question_of_stop_words_only_keeps_them() -> None:
-    assert question_terms("to be or not to be") == ("to", "be", "or", "not")
+def test_a_query_of_stop_words_only_keeps_them() -> None:
+    assert query_terms("to be or not to be") == ("to", "be", "or", "not")
 
 
-def test_a_part_of_an_identifier_is_found_by_its_own_word() -> None:
-    assert set(question_terms("user")) <= set(terms("def getUserName(): ..."))
+def test_a_part_of_an_identifier_is_a_term_of_its_own() -> None:
+    assert set(query_terms("user")) <= set(terms("def getUserName(): ..."))
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("base_form", "forms"),
     [
         ("buy", "bought"),
         ("go", "went gone going"),
@@ -61,13 +61,13 @@ def test_a_part_of_an_identifier_is_found_by_its_own_word() -> None:
         ("Tell", "TOLD tells"),
     ],
 )
-def test_what_is_asked_in_the_base_form_is_found_where_it_is_told_in_another(asked: str, told: str) -> None:
-    (base,) = terms(asked)
-    assert set(terms(told)) == {base}
+def test_irregular_forms_have_the_term_of_their_base_form(base_form: str, forms: str) -> None:
+    (base,) = terms(base_form)
+    assert set(terms(forms)) == {base}
 
 
 def sentence(number: int, words: int) -> str:
-    """A sentence that has exactly so many words, each of them a term of its own."""
+    """Return a sentence of this many words, each of them a distinct term."""
     return " ".join(f"s{number}w{word}" for word in range(words)) + "."
 
 
@@ -76,7 +76,7 @@ def test_a_text_that_is_not_long_is_one_passage(text: str) -> None:
     assert passages(text) == (terms(text),)
 
 
-def test_a_long_text_is_cut_at_the_ends_of_its_sentences() -> None:
+def test_a_long_text_is_split_at_the_ends_of_sentences() -> None:
     first, second, third, fourth = (sentence(number, 25) for number in range(4))
     assert passages(f"{first} {second}\n\n{third[:-1]}!) {fourth}") == (
         terms(f"{first} {second}"),
@@ -85,32 +85,32 @@ def test_a_long_text_is_cut_at_the_ends_of_its_sentences() -> None:
 
 
 @pytest.mark.parametrize("end", [". ", "! ", "? ", "?!' ", '." ', ".) ", "\n", "."])
-def test_a_sentence_ends_with_its_mark_or_its_line(end: str) -> None:
+def test_a_sentence_ends_with_a_mark_or_a_line(end: str) -> None:
     first, second = (sentence(number, PASSAGE_WORDS)[:-1] for number in range(2))
     assert passages(first + end + second) == (terms(first), terms(second))
 
 
-def test_a_passage_may_be_filled_to_its_last_word() -> None:
+def test_a_passage_may_be_filled_completely() -> None:
     first, second, third = sentence(0, PASSAGE_WORDS - 10), sentence(1, 10), sentence(2, LONG_TEXT)[: -len(".")]
     assert passages(f"{first} {second} {third}")[0] == terms(f"{first} {second}")
     assert passages(f"{first} {second[:-1]} more. {third}")[0] == terms(first)
 
 
-def test_a_sentence_longer_than_a_passage_is_cut_where_it_must_be_and_the_next_joins_its_rest() -> None:
+def test_a_sentence_longer_than_a_passage_is_split_and_the_next_joins_its_rest() -> None:
     long, short = sentence(0, 2 * PASSAGE_WORDS + 5), sentence(1, 3)
-    whole = long.split()
+    words = long.split()
     assert passages(f"{long} {short}") == (
-        terms(" ".join(whole[:PASSAGE_WORDS])),
-        terms(" ".join(whole[PASSAGE_WORDS : 2 * PASSAGE_WORDS])),
-        terms(" ".join([*whole[2 * PASSAGE_WORDS :], short])),
+        terms(" ".join(words[:PASSAGE_WORDS])),
+        terms(" ".join(words[PASSAGE_WORDS : 2 * PASSAGE_WORDS])),
+        terms(" ".join([*words[2 * PASSAGE_WORDS :], short])),
     )
 
 
-def test_cutting_a_long_text_loses_none_of_its_terms() -> None:
+def test_splitting_a_long_text_loses_no_terms() -> None:
     text = " ".join(sentence(number, 1 + number * 7 % 83) for number in range(40))
     found = passages(text)
     assert tuple(term for passage in found for term in passage) == terms(text)
-    # Each word is a term of its own, and as an identifier in its four parts.
+    # Each word is a distinct term, and as an identifier it has four parts.
     assert max(map(len, found)) <= 5 * PASSAGE_WORDS
 
 

@@ -1,4 +1,4 @@
-"""Similarity search over segments and memory (features 58 and 68): the same answers however rows are kept."""
+"""Nearest-vector search gives the same results however rows are stored (features 58 and 68)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scrubjay.search_index import exact_vectors, vector_segments
 from scrubjay.search_index.rotation import LENGTH, Rotation
 from scrubjay.search_index.segment_file import SegmentFile, UnusableFile
-from scrubjay.search_index.vector_codes import Bytes, Dots, Kernel, dots_by
+from scrubjay.search_index.vector_codes import Bytes, Dots, Kernel, dot_product_by
 from scrubjay.search_index.vector_segments import Nearest, VectorSegments
 from tests.compiled import without_compiled
 
@@ -21,12 +21,12 @@ KERNELS: list[Kernel] = ["numkong", "numpy"]
 
 
 def clustered(rows: int, dimensions: int = DIMENSIONS, seed: int = 0) -> list[bytes]:
-    """Hard ones: clusters within clusters, most of it said in few places, and all on one side."""
-    dice = np.random.default_rng(seed)
+    """Return hard vectors: clusters within clusters, few large dimensions, all on one side."""
+    rng = np.random.default_rng(seed)
     spectrum = np.arange(1, dimensions + 1) ** -0.7
     coarse = np.random.default_rng(99).standard_normal((12, dimensions)) + 0.7
-    fine = coarse[dice.integers(12, size=90)] + 0.6 * dice.standard_normal((90, dimensions))
-    values = (fine[dice.integers(90, size=rows)] + 0.4 * dice.standard_normal((rows, dimensions))) * spectrum
+    fine = coarse[rng.integers(12, size=90)] + 0.6 * rng.standard_normal((90, dimensions))
+    values = (fine[rng.integers(90, size=rows)] + 0.4 * rng.standard_normal((rows, dimensions))) * spectrum
     return halves(values)
 
 
@@ -34,7 +34,7 @@ def halves(values: NDArray[np.float64]) -> list[bytes]:
     return [row.tobytes() for row in (values / np.linalg.norm(values, axis=1, keepdims=True)).astype("<f2")]
 
 
-def cosines_by_hand(query: bytes, vectors: Sequence[bytes]) -> NDArray[np.float64]:
+def exact_cosines(query: bytes, vectors: Sequence[bytes]) -> NDArray[np.float64]:
     values = np.frombuffer(b"".join([query, *vectors]), dtype="<f2").reshape(len(vectors) + 1, -1).astype(np.float64)
     values /= np.linalg.norm(values, axis=1, keepdims=True)
     return values[1:] @ values[0]
@@ -51,42 +51,42 @@ def plain(nearest: Nearest) -> list[tuple[int, float]]:
 
 
 def answers(segments: VectorSegments, queries: Sequence[bytes]) -> list[list[tuple[int, float]]]:
-    """Without a mask, with one that allows many rows, and with one that allows few."""
-    place = np.arange(segments.rows)
-    masks = [None, place % 3 != 1, place % 17 == 5]
+    """Return the results without a mask, with one that allows many rows, and with one that allows few."""
+    index = np.arange(segments.rows)
+    masks = [None, index % 3 != 1, index % 17 == 5]
     return [plain(segments.nearest(query, 12, mask)) for query in queries for mask in masks]
 
 
-@pytest.fixture(params=["each row is compared", "bits choose first"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few thousand rows are many."""
-    if request.param == "bits choose first":
+@pytest.fixture(params=["every row is compared", "bits preselect"])
+def search_mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search by comparing all rows, or by preselecting with bits."""
+    if request.param == "bits preselect":
         monkeypatch.setattr(vector_segments, "EXACT_ROWS", 300)
-        monkeypatch.setattr(vector_segments, "FEWEST", 400)
+        monkeypatch.setattr(vector_segments, "MIN_CANDIDATES", 400)
 
 
 @pytest.fixture
-def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def low_exact_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vector_segments, "EXACT_ROWS", 300)
-    monkeypatch.setattr(vector_segments, "FEWEST", 400)
+    monkeypatch.setattr(vector_segments, "MIN_CANDIDATES", 400)
 
 
-both_ways = pytest.mark.usefixtures("way")
+both_modes = pytest.mark.usefixtures("search_mode")
 
 
-# -- what is found ---------------------------------------------------------------------------------
+# -- results ---------------------------------------------------------------------------------------
 
 
-@both_ways
+@both_modes
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_the_nearest_are_found_best_first_with_nearly_their_cosines(kernel: Kernel) -> None:
+def test_the_nearest_rows_are_found_best_first_with_accurate_cosines(kernel: Kernel) -> None:
     vectors, queries = clustered(4000), clustered(30, seed=1)
     segments = filled(vectors, kernel)
-    place = np.arange(4000)
-    found = wanted = 0
+    index = np.arange(4000)
+    hits = total = 0
     for query in queries:
-        exact = cosines_by_hand(query, vectors)
-        for mask in (place >= 0, place % 2 == 0, place % 50 == 7):
+        exact = exact_cosines(query, vectors)
+        for mask in (index >= 0, index % 2 == 0, index % 50 == 7):
             nearest = segments.nearest(query, 40, mask)
             assert len(nearest.rows) == 40
             assert mask[nearest.rows].all()
@@ -95,13 +95,13 @@ def test_the_nearest_are_found_best_first_with_nearly_their_cosines(kernel: Kern
             rows: list[int] = nearest.rows.tolist()
             refined = nearest.rows[np.argsort(-segments.refine(query, [vectors[row] for row in rows]))[:10]]
             best = np.argsort(-np.where(mask, exact, -2))[:10]
-            found, wanted = found + len(np.intersect1d(refined, best)), wanted + 10
-    assert found / wanted > 0.99
+            hits, total = hits + len(np.intersect1d(refined, best)), total + 10
+    assert hits / total > 0.99
 
 
-@both_ways
+@both_modes
 @pytest.mark.parametrize("dimensions", [3, 48, 256])
-def test_numkong_and_numpy_give_the_same_answers_to_the_last_bit(dimensions: int) -> None:
+def test_numkong_and_numpy_give_identical_results(dimensions: int) -> None:
     vectors, queries = clustered(2500, dimensions), clustered(10, dimensions, seed=1)
     with_numkong, with_numpy = filled(vectors, "numkong"), filled(vectors, "numpy")
     assert answers(with_numkong, queries) == answers(with_numpy, queries)
@@ -110,13 +110,13 @@ def test_numkong_and_numpy_give_the_same_answers_to_the_last_bit(dimensions: int
         assert with_numkong.cosines(query, rows).tolist() == with_numpy.cosines(query, rows).tolist()
 
 
-@both_ways
-def test_equal_vectors_are_equally_similar_wherever_they_stand_and_the_earlier_comes_first(tmp_path: Path) -> None:
+@both_modes
+def test_equal_vectors_have_equal_cosines_and_keep_their_order(tmp_path: Path) -> None:
     others = clustered(2000)
     twin = clustered(1, seed=2)[0]
-    vectors = [twin if place % 97 == 13 else vector for place, vector in enumerate(others)]
-    segments = kept_in_pieces(tmp_path, vectors, [1, 700, 1100])
-    twins = [place for place in range(2000) if place % 97 == 13]
+    vectors = [twin if row % 97 == 13 else vector for row, vector in enumerate(others)]
+    segments = store_in_pieces(tmp_path, vectors, [1, 700, 1100])
+    twins = [row for row in range(2000) if row % 97 == 13]
     for query in (twin, clustered(1, seed=3)[0]):
         assert len(set(segments.cosines(query, np.array(twins)).tolist())) == 1
     nearest = segments.nearest(twin, len(twins))
@@ -126,8 +126,8 @@ def test_equal_vectors_are_equally_similar_wherever_they_stand_and_the_earlier_c
     assert segments.nearest(twin, 3).rows.tolist() == twins[:3]
 
 
-@pytest.mark.usefixtures("few_are_many")
-def test_more_equal_vectors_than_candidates_are_found_in_their_order() -> None:
+@pytest.mark.usefixtures("low_exact_limit")
+def test_more_equal_vectors_than_candidates_are_found_in_order() -> None:
     twin = clustered(1, seed=2)[0]
     segments = filled([*clustered(50), *[twin] * 3000])
     assert segments.nearest(twin, 300).rows.tolist() == [*range(50, 350)]
@@ -135,27 +135,27 @@ def test_more_equal_vectors_than_candidates_are_found_in_their_order() -> None:
     assert segments.nearest(twin, 5, mask).rows.tolist() == [51, 53, 55, 57, 59]
 
 
-@both_ways
-def test_many_equal_vectors_of_several_kinds_stay_in_their_order() -> None:
+@both_modes
+def test_groups_of_equal_vectors_keep_their_order() -> None:
     kinds = clustered(5, seed=4)
-    segments = filled([kinds[place * place % 11 % 5] for place in range(1500)])
+    segments = filled([kinds[row * row % 11 % 5] for row in range(1500)])
     cosines = segments.cosines(kinds[0], np.arange(1500)).tolist()
     in_order = sorted(range(1500), key=lambda row: (-cosines[row], row))
     assert segments.nearest(kinds[0], 1400).rows.tolist() == in_order[:1400]
 
 
-@pytest.mark.usefixtures("few_are_many")
-def test_no_more_rows_are_compared_than_were_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("low_exact_limit")
+def test_only_candidates_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[int] = []
 
     def counted(kernel: Kernel | None) -> Dots:
         def dots(query: Bytes, directions: Bytes) -> NDArray[Any]:
             compared.append(len(directions))
-            return dots_by(kernel)(query, directions)
+            return dot_product_by(kernel)(query, directions)
 
         return dots
 
-    monkeypatch.setattr(vector_segments, "dots_by", counted)
+    monkeypatch.setattr(vector_segments, "dot_product_by", counted)
     twin = clustered(1, seed=2)[0]
     segments = filled([*clustered(1000), *[twin] * 1000])
     segments.nearest(twin, 5)
@@ -164,37 +164,37 @@ def test_no_more_rows_are_compared_than_were_chosen(monkeypatch: pytest.MonkeyPa
     assert compared == [400, 600, 40]
 
 
-@both_ways
-def test_what_points_nowhere_is_never_found_and_has_no_cosine() -> None:
+@both_modes
+def test_an_invalid_vector_is_never_found_and_has_no_cosine() -> None:
     vectors = clustered(1500)
-    whole = dict(enumerate(vectors))
+    valid_vectors = dict(enumerate(vectors))
     odd = np.frombuffer(vectors[0], dtype="<f2").copy()
-    nowhere = [b"", bytes(2 * DIMENSIONS)]
+    invalid = [b"", bytes(2 * DIMENSIONS)]
     for value in (np.nan, np.inf, -np.inf):
         odd[5] = value
-        nowhere.append(odd.tobytes())
-    for place in range(0, 1500, 3):
-        vectors[place] = nowhere[place // 3 % 5]
-        del whole[place]
+        invalid.append(odd.tobytes())
+    for row in range(0, 1500, 3):
+        vectors[row] = invalid[row // 3 % 5]
+        del valid_vectors[row]
     segments = filled(vectors)
-    exact = filled([*whole.values()])
-    rows = np.array([*whole])
+    exact = filled([*valid_vectors.values()])
+    rows = np.array([*valid_vectors])
     for query in clustered(5, seed=1):
-        mine, theirs = segments.nearest(query, 1500), exact.nearest(query, 1500)
-        assert mine.rows.tolist() == rows[theirs.rows].tolist()
-        assert mine.cosines.tolist() == theirs.cosines.tolist()
+        actual, expected = segments.nearest(query, 1500), exact.nearest(query, 1500)
+        assert actual.rows.tolist() == rows[expected.rows].tolist()
+        assert actual.cosines.tolist() == expected.cosines.tolist()
         assert np.flatnonzero(np.isnan(segments.cosines(query, np.arange(1500)))).tolist() == [*range(0, 1500, 3)]
-    for query in nowhere:
+    for query in invalid:
         assert plain(segments.nearest(query, 10)) == []
         assert np.isnan(segments.cosines(query, rows)).all()
         assert np.isnan(segments.refine(query, [vectors[1]])).all()
     assert len(segments.nearest(vectors[1], 1200).rows) == 1000
-    only_nowhere = np.arange(1500) % 3 == 0
-    assert plain(segments.nearest(vectors[1], 10, only_nowhere)) == []
+    only_invalid = np.arange(1500) % 3 == 0
+    assert plain(segments.nearest(vectors[1], 10, only_invalid)) == []
 
 
-@both_ways
-def test_many_that_point_nowhere_do_not_crowd_out_the_others() -> None:
+@both_modes
+def test_many_invalid_vectors_do_not_displace_valid_ones() -> None:
     vectors = [*[b""] * 3000, *clustered(500)]
     segments = filled(vectors)
     turned = np.eye(DIMENSIONS, dtype=np.float32) * LENGTH
@@ -202,53 +202,53 @@ def test_many_that_point_nowhere_do_not_crowd_out_the_others() -> None:
     below_everything = halves(-turned.sum(axis=1)[np.newaxis].astype(np.float64))
     for query in [*clustered(5, seed=1), *below_everything]:
         best = segments.nearest(query, 10)
-        exact = cosines_by_hand(query, vectors[3000:])
+        exact = exact_cosines(query, vectors[3000:])
         assert np.abs(best.cosines - np.sort(exact)[::-1][:10]).max() < 0.01
 
 
 def test_refined_cosines_are_exact() -> None:
     vectors, [query] = clustered(40, 256), clustered(1, 256, seed=1)
     segments = filled(vectors)
-    assert segments.refine(query, vectors) == pytest.approx(cosines_by_hand(query, vectors), abs=1e-14)
+    assert segments.refine(query, vectors) == pytest.approx(exact_cosines(query, vectors), abs=1e-14)
     assert segments.refine(query, [vectors[3], b"", vectors[3]]).tolist() == pytest.approx(
         [segments.refine(query, [vectors[3]])[0], np.nan, segments.refine(query, [vectors[3]])[0]], abs=0, nan_ok=True
     )
     assert segments.refine(query, []).tolist() == []
 
 
-@both_ways
-def test_values_multiply_to_the_cosines_of_rows_in_any_order_wherever_they_are_kept(tmp_path: Path) -> None:
+@both_modes
+def test_values_multiply_to_cosines_wherever_rows_are_stored(tmp_path: Path) -> None:
     vectors, queries = clustered(1200), clustered(5, seed=1)
     vectors[3] = vectors[1100] = vectors[700]
-    segments, at_once = kept_in_pieces(tmp_path, vectors, [400, 900]), filled(vectors)
+    segments, at_once = store_in_pieces(tmp_path, vectors, [400, 900]), filled(vectors)
     rows = np.array([1199, 3, 700, 1100, 400, 399, 899, 900, 0, 3])
     values = segments.values(rows)
     assert (values.dtype, values.shape) == (np.float32, (10, DIMENSIONS))
     assert_array_equal(values, at_once.values(rows))
     assert_array_equal(values[[1, 2, 3, 9]], values[[1]].repeat(4, axis=0))
     assert_allclose(np.linalg.norm(values, axis=1), 1, rtol=1e-6)
-    wanted: list[int] = rows.tolist()
+    row_list: list[int] = rows.tolist()
     for query in queries:
-        question = segments.values_of_query(query)
-        assert (question.dtype, question.shape) == (np.float32, (DIMENSIONS,))
-        assert_allclose(values @ question, segments.cosines(query, rows), atol=1e-6)
-        assert_allclose(values @ question, cosines_by_hand(query, [vectors[row] for row in wanted]), atol=0.01)
+        query_values = segments.values_of_query(query)
+        assert (query_values.dtype, query_values.shape) == (np.float32, (DIMENSIONS,))
+        assert_allclose(values @ query_values, segments.cosines(query, rows), atol=1e-6)
+        assert_allclose(values @ query_values, exact_cosines(query, [vectors[row] for row in row_list]), atol=0.01)
     assert_array_equal(segments.values_of_query(vectors[3]), values[1])
     assert segments.values(np.empty(0, dtype=np.int64)).shape == (0, DIMENSIONS)
 
 
-def test_what_points_nowhere_has_no_values() -> None:
+def test_an_invalid_vector_has_no_values() -> None:
     vectors = [*clustered(2), b"", bytes(2 * DIMENSIONS)]
     segments = filled(vectors)
-    nowhere = np.isnan(segments.values(np.arange(4)))
-    assert_array_equal(nowhere, np.repeat([[False], [False], [True], [True]], DIMENSIONS, axis=1))
+    invalid = np.isnan(segments.values(np.arange(4)))
+    assert_array_equal(invalid, np.repeat([[False], [False], [True], [True]], DIMENSIONS, axis=1))
     for query in vectors[2:]:
         assert np.isnan(segments.values_of_query(query)).all()
     assert not np.isnan(segments.values_of_query(vectors[0])).any()
 
 
-@both_ways
-def test_limits_and_masks_may_leave_little_or_nothing() -> None:
+@both_modes
+def test_limits_and_masks_may_leave_few_or_no_rows() -> None:
     vectors, [query] = clustered(1000), clustered(1, seed=1)
     segments = filled(vectors)
     assert plain(segments.nearest(query, 0)) == []
@@ -260,7 +260,7 @@ def test_limits_and_masks_may_leave_little_or_nothing() -> None:
     assert plain(VectorSegments(DIMENSIONS).nearest(query, 5)) == []
 
 
-def test_vectors_of_another_length_are_refused() -> None:
+def test_vectors_of_another_length_are_rejected() -> None:
     segments = filled(clustered(3))
     for call in (
         lambda: segments.append([bytes(2)]),
@@ -274,50 +274,50 @@ def test_vectors_of_another_length_are_refused() -> None:
     assert segments.rows == 3
 
 
-# -- how it is kept --------------------------------------------------------------------------------
+# -- storage ---------------------------------------------------------------------------------------
 
 
-def kept_in_pieces(folder: Path, vectors: Sequence[bytes], cuts: Sequence[int]) -> VectorSegments:
-    """Some in segments of a file, as different processes would append them; the rest in memory."""
+def store_in_pieces(folder: Path, vectors: Sequence[bytes], cuts: Sequence[int]) -> VectorSegments:
+    """Store some rows in segments of a file, as different processes would append them, and the rest in memory."""
     path = folder / "vectors"
     SegmentFile.write(path, "m", {}, [])
     for first, last in zip([0, *cuts[:-1]], cuts, strict=True):
-        process = opened(path, len(vectors[0]) // 2)
+        process = load(path, len(vectors[0]) // 2)
         process.append(vectors[first:last])
         SegmentFile(path, "m").append({}, process.arrays_of(np.arange(first, last)))
-    process = opened(path, len(vectors[0]) // 2)
+    process = load(path, len(vectors[0]) // 2)
     process.append(vectors[cuts[-1] :])
     return process
 
 
-def opened(path: Path, dimensions: int = DIMENSIONS) -> VectorSegments:
+def load(path: Path, dimensions: int = DIMENSIONS) -> VectorSegments:
     segments = VectorSegments(dimensions)
     for segment in SegmentFile(path, "m").segments:
         segments.attach(segment.arrays)
     return segments
 
 
-@both_ways
-def test_rows_appended_one_by_one_or_all_at_once_answer_alike() -> None:
+@both_modes
+def test_rows_appended_singly_or_together_give_the_same_results() -> None:
     vectors, queries = clustered(900), clustered(5, seed=1)
     at_once = filled(vectors)
     step_by_step = VectorSegments(DIMENSIONS)
     step_by_step.append([])
     step_by_step.append(vectors[: vector_segments.EXACT_ROWS + 1])
-    for place in range(step_by_step.rows, 900, 7):
-        step_by_step.append(vectors[place : place + 7])
+    for start in range(step_by_step.rows, 900, 7):
+        step_by_step.append(vectors[start : start + 7])
     for query in queries:
         every = np.arange(900)
         assert step_by_step.cosines(query, every).tolist() == at_once.cosines(query, every).tolist()
         assert plain(step_by_step.nearest(query, 5)) == plain(at_once.nearest(query, 5))
 
 
-@both_ways
+@both_modes
 @pytest.mark.parametrize("cuts", [[2000], [1, 2], [500, 1500], [100, 200, 1900], [250, 301, 302, 1999]])
-def test_rows_in_a_file_and_in_memory_answer_as_if_they_were_one(tmp_path: Path, cuts: list[int]) -> None:
+def test_rows_in_a_file_and_in_memory_are_searched_as_one(tmp_path: Path, cuts: list[int]) -> None:
     vectors, queries = clustered(2000), clustered(8, seed=1)
     vectors[7] = vectors[1800] = b""
-    segments, at_once = kept_in_pieces(tmp_path, vectors, cuts), filled(vectors)
+    segments, at_once = store_in_pieces(tmp_path, vectors, cuts), filled(vectors)
     assert segments.rows == 2000
     for query in queries:
         every = np.arange(2000)[::-1]
@@ -327,25 +327,25 @@ def test_rows_in_a_file_and_in_memory_answer_as_if_they_were_one(tmp_path: Path,
         assert mine.cosines.tolist() == np.sort(theirs[~np.isnan(theirs)])[::-1][:10].tolist()
 
 
-@both_ways
-def test_a_file_reopened_answers_the_same_in_every_way(tmp_path: Path) -> None:
+@both_modes
+def test_a_reopened_file_gives_the_same_results(tmp_path: Path) -> None:
     vectors, queries = clustered(2000), clustered(8, seed=1)
     segments = filled(vectors)
     SegmentFile.write(tmp_path / "vectors", "m", {}, [({}, segments.arrays_of(np.arange(2000)))])
-    reopened = opened(tmp_path / "vectors")
+    reopened = load(tmp_path / "vectors")
     assert answers(reopened, queries) == answers(segments, queries)
     reopened.append(vectors[:50])
     segments.append(vectors[:50])
     assert answers(reopened, queries) == answers(segments, queries)
 
 
-@both_ways
-def test_a_compacted_file_has_the_chosen_rows_only(tmp_path: Path) -> None:
+@both_modes
+def test_a_compacted_file_contains_only_the_chosen_rows(tmp_path: Path) -> None:
     vectors, queries = clustered(2000), clustered(8, seed=1)
-    segments = kept_in_pieces(tmp_path, vectors, [900, 1500])
+    segments = store_in_pieces(tmp_path, vectors, [900, 1500])
     alive = np.flatnonzero(np.arange(2000) % 5 != 2)
     SegmentFile.write(tmp_path / "vectors", "m", {}, [({}, segments.arrays_of(alive))])
-    compacted = opened(tmp_path / "vectors")
+    compacted = load(tmp_path / "vectors")
     assert compacted.rows == 1600
     for query in queries:
         assert compacted.cosines(query, np.arange(1600)).tolist() == segments.cosines(query, alive).tolist()
@@ -353,7 +353,7 @@ def test_a_compacted_file_has_the_chosen_rows_only(tmp_path: Path) -> None:
         assert (alive[mine.rows].tolist(), mine.cosines.tolist()) == (theirs.rows.tolist(), theirs.cosines.tolist())
 
 
-def test_a_damaged_file_gives_no_answer(tmp_path: Path) -> None:
+def test_a_damaged_file_gives_an_error(tmp_path: Path) -> None:
     segments = filled(clustered(100))
     path = tmp_path / "vectors"
     for name, array in segments.arrays_of(np.arange(100)).items():
@@ -362,13 +362,13 @@ def test_a_damaged_file_gives_no_answer(tmp_path: Path) -> None:
         content[content.index(array.tobytes()) + 17] ^= 4
         path.write_bytes(content)
         with pytest.raises(UnusableFile, match=f"has damaged {name}"):
-            opened(path)
+            load(path)
 
 
-@pytest.mark.usefixtures("few_are_many")
-def test_segments_with_other_centres_are_compared_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("low_exact_limit")
+def test_segments_with_different_centres_are_compared_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vector_segments, "EXACT_ROWS", 300)
-    monkeypatch.setattr(vector_segments, "FEWEST", 30)
+    monkeypatch.setattr(vector_segments, "MIN_CANDIDATES", 30)
     monkeypatch.setattr(vector_segments, "CANDIDATES_PER_HIT", 1)
     vectors = [*clustered(400), *clustered(400, seed=1)]
     one, other = filled(vectors[:400]), filled(vectors[400:])
@@ -378,47 +378,47 @@ def test_segments_with_other_centres_are_compared_by_one(tmp_path: Path, monkeyp
     for name, second in (("strange", other.arrays_of(np.arange(400))), ("own", both.arrays_of(np.arange(400, 800)))):
         SegmentFile.write(tmp_path / name, "m", {}, [({}, one.arrays_of(np.arange(400))), ({}, second)])
     queries = clustered(20, seed=2)
-    assert answers(opened(tmp_path / "strange"), queries) == answers(opened(tmp_path / "own"), queries)
+    assert answers(load(tmp_path / "strange"), queries) == answers(load(tmp_path / "own"), queries)
     with pytest.raises(UnusableFile, match="48 dimensions"):
-        opened(tmp_path / "own", 47)
+        load(tmp_path / "own", 47)
 
 
-def test_where_bytes_cannot_tell_exact_vectors_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_vectors, "READ_AHEAD", 0)  # only what is unsure is counted
+def test_exact_vectors_decide_where_codes_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_vectors, "READ_AHEAD", 0)  # count only the rows that codes cannot decide
     vectors, queries = clustered(3000), clustered(40, seed=1)
     segments = filled(vectors)
-    asked: list[int] = []
+    requests: list[int] = []
 
     def exactly(rows: NDArray[np.int64]) -> list[bytes]:
-        asked.append(len(rows))
+        requests.append(len(rows))
         return [vectors[row] for row in rows.tolist()]
 
     right = rounded = 0
     for query in queries:
-        exact = cosines_by_hand(query, vectors)
+        exact = exact_cosines(query, vectors)
         best = set(np.argsort(-exact, kind="stable")[:10].tolist())
         right += best == set(segments.nearest(query, 10, exactly=exactly).rows.tolist())
         rounded += best == set(segments.nearest(query, 10).rows.tolist())
     assert (right, rounded < 40) == (40, True)
-    assert max(asked) < 100
+    assert max(requests) < 100
 
 
-def test_all_bits_of_a_question_tell_more_than_its_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Vectors that have hardly anything in common: the hardest case."""
+def test_all_bits_of_a_query_are_better_than_its_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random vectors, which have hardly anything in common, are the hardest case."""
     monkeypatch.setattr(vector_segments, "EXACT_ROWS", 300)
-    monkeypatch.setattr(vector_segments, "FEWEST", 200)
+    monkeypatch.setattr(vector_segments, "MIN_CANDIDATES", 200)
     monkeypatch.setattr(vector_segments, "CANDIDATES_PER_HIT", 1)
-    dice = np.random.default_rng(3)
-    vectors, queries = halves(dice.standard_normal((10_000, 256))), halves(dice.standard_normal((20, 256)))
+    rng = np.random.default_rng(3)
+    vectors, queries = halves(rng.standard_normal((10_000, 256))), halves(rng.standard_normal((20, 256)))
     segments = filled(vectors)
     found = 0
     for query in queries:
-        best = np.argsort(-cosines_by_hand(query, vectors), kind="stable")[:10]
+        best = np.argsort(-exact_cosines(query, vectors), kind="stable")[:10]
         found += len(np.intersect1d(best, segments.nearest(query, 20).rows))
     assert found / 200 > 0.7
 
 
-def test_segments_come_before_rows_in_memory() -> None:
+def test_a_segment_cannot_follow_rows_in_memory() -> None:
     segments = filled(clustered(10))
     with pytest.raises(ValueError, match="only in memory"):
         segments.attach(segments.arrays_of(np.arange(10)))
@@ -426,8 +426,8 @@ def test_segments_come_before_rows_in_memory() -> None:
 
 @pytest.mark.parametrize("cut", [0, 1_500])
 @pytest.mark.parametrize("dimensions", [DIMENSIONS, 7, 256])
-def test_the_compiled_part_answers_to_the_last_bit_as_numpy_does(cut: int, dimensions: int):
-    vectors, questions = clustered(2_000, dimensions=dimensions), clustered(30, seed=1, dimensions=dimensions)
+def test_the_native_library_and_numpy_give_identical_results(cut: int, dimensions: int):
+    vectors, queries = clustered(2_000, dimensions=dimensions), clustered(30, seed=1, dimensions=dimensions)
     vectors[3] = vectors[1_700] = b""
     segments = VectorSegments(dimensions)
     if cut:
@@ -440,13 +440,13 @@ def test_the_compiled_part_answers_to_the_last_bit_as_numpy_does(cut: int, dimen
 
     def answers() -> list[object]:
         return [
-            plain(segments.nearest(question, limit, mask, exact))
-            for question in questions
+            plain(segments.nearest(query, limit, mask, exact))
+            for query in queries
             for limit in (1, 12, 700, 2_000)
             for mask in (None, allowed)
             for exact in (None, exactly)
         ]
 
-    compiled = answers()
+    native = answers()
     with without_compiled():
-        assert answers() == compiled
+        assert answers() == native

@@ -1,4 +1,4 @@
-"""One way to call a tool through each door, with the door's own real client."""
+"""Call a tool on each surface with the surface's own real client."""
 
 import json
 import os
@@ -16,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import FileSettings, Settings
+from scrubjay.app.tool_catalog import TOOL_CATALOG
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.tooling.context import CallContext
 from tests.surfaces.commands import run_command
@@ -29,7 +30,7 @@ T = TypeVar("T")
 
 
 class CallFailed(Exception):
-    """A tool failed, as this door tells it."""
+    """A tool failed, with the error as this surface reports it."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(f"{error['code']}: {error['message']}")
@@ -40,29 +41,29 @@ class CallFailed(Exception):
 
 
 class Caller(Protocol):
-    """Calls a tool: its result as JSON data, or `CallFailed`."""
+    """Calls a tool and returns its result as JSON data; raises `CallFailed`."""
 
     async def __call__(self, tool: str, /, **arguments: Any) -> Json: ...
 
 
-# Doors through which every call starts a process of its own.
-_DEAR: set[Caller] = set()
+# Callers whose every call starts a process.
+_SLOW_CALLERS: set[Caller] = set()
 
 
-def some_of(call: Caller, cases: Sequence[T]) -> Sequence[T]:
-    """All cases, or every third one for a door through which a call takes a second: the others have tried them all."""
-    return cases[::3] if call in _DEAR else cases
+def sample_cases(call: Caller, cases: Sequence[T]) -> Sequence[T]:
+    """Return all cases, or every third one for a slow surface: the other surfaces run them all."""
+    return cases[::3] if call in _SLOW_CALLERS else cases
 
 
 def environment(home: Path) -> dict[str, str]:
-    """What a child process sees: a home of its own and none of our settings."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
-    return {**kept, "SCRUBJAY_HOME": str(home)}
+    """Return the environment of a child process: with its own home and without our settings."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
+    return {**others, "SCRUBJAY_HOME": str(home)}
 
 
 @contextmanager
 def server(home: Path, **settings: str) -> Generator[str]:
-    """A real `scrubjay serve` on a free port; its URL."""
+    """Run a real `scrubjay serve` on a free port and yield its URL."""
     process = subprocess.Popen(
         [*PROGRAM, "serve", "--port", "0"],
         env={**environment(home), **settings},
@@ -74,8 +75,8 @@ def server(home: Path, **settings: str) -> Generator[str]:
     try:
         assert process.stdout
         for line in process.stdout:
-            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                yield found[0]
+            if match := re.search(r"http://127\.0\.0\.1:\d+", line):
+                yield match[0]
                 return
         raise AssertionError("the server did not start")
     finally:
@@ -84,8 +85,8 @@ def server(home: Path, **settings: str) -> Generator[str]:
 
 
 @asynccontextmanager
-async def through_python(home: Path) -> AsyncGenerator[Caller]:
-    # The other doors lead to processes that work in the home.
+async def python_caller(home: Path) -> AsyncGenerator[Caller]:
+    # The processes of the other surfaces have the home as working directory.
     async with running(Settings(home=home, files=FileSettings(root=home))) as application:
 
         async def call(tool: str, /, **arguments: Any) -> Json:
@@ -118,7 +119,7 @@ def _mcp_caller(client: Client) -> Caller:
 
 
 @asynccontextmanager
-async def through_mcp_stdio(home: Path, mode: str) -> AsyncGenerator[Caller]:
+async def mcp_stdio_caller(home: Path, mode: str) -> AsyncGenerator[Caller]:
     parameters = StdioServerParameters(
         command=PROGRAM[0], args=[*PROGRAM[1:], "mcp"], env=environment(home), cwd=str(home)
     )
@@ -127,7 +128,7 @@ async def through_mcp_stdio(home: Path, mode: str) -> AsyncGenerator[Caller]:
 
 
 @asynccontextmanager
-async def through_mcp_http(url: str, mode: str) -> AsyncGenerator[Caller]:
+async def mcp_http_caller(url: str, mode: str) -> AsyncGenerator[Caller]:
     async with (
         httpx2.AsyncClient(headers={"Scrubjay-Client": CLIENT}, timeout=60, trust_env=False) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
@@ -136,7 +137,7 @@ async def through_mcp_http(url: str, mode: str) -> AsyncGenerator[Caller]:
 
 
 @asynccontextmanager
-async def through_rest(url: str) -> AsyncGenerator[Caller]:
+async def rest_caller(url: str) -> AsyncGenerator[Caller]:
     headers = {"Scrubjay-Client": CLIENT, "Prefer": "wait=60"}
     async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False) as http:
 
@@ -150,40 +151,40 @@ async def through_rest(url: str) -> AsyncGenerator[Caller]:
 
 
 @asynccontextmanager
-async def through_cli(home: Path) -> AsyncGenerator[Caller]:
+async def cli_caller(home: Path) -> AsyncGenerator[Caller]:
     families = _families()
 
     async def call(tool: str, /, **arguments: Any) -> Json:
         family = families.get(tool, "memory")
-        done = await run_command([family, tool, "--json", "-"], json.dumps(arguments).encode(), environment(home), home)
-        if done.returncode:
-            raise CallFailed(json.loads(done.stdout)["error"])
-        return json.loads(done.stdout)
+        completed = await run_command(
+            [family, tool, "--json", "-"], json.dumps(arguments).encode(), environment(home), home
+        )
+        if completed.returncode:
+            raise CallFailed(json.loads(completed.stdout)["error"])
+        return json.loads(completed.stdout)
 
-    _DEAR.add(call)
+    _SLOW_CALLERS.add(call)
     yield call
 
 
-def through(door: str, home: Path, url: str) -> AbstractAsyncContextManager[Caller]:
-    """The door of this name to a home, and to the server of it where that is needed."""
-    match door:
+def open_caller(surface: str, home: Path, url: str) -> AbstractAsyncContextManager[Caller]:
+    """Return the caller of this surface, for a home and, where needed, the URL of its server."""
+    match surface:
         case "python":
-            return through_python(home)
+            return python_caller(home)
         case "mcp-stdio":
-            return through_mcp_stdio(home, "auto")
+            return mcp_stdio_caller(home, "auto")
         case "mcp-stdio-handshake":
-            return through_mcp_stdio(home, "legacy")
+            return mcp_stdio_caller(home, "legacy")
         case "mcp-http":
-            return through_mcp_http(url, "auto")
+            return mcp_http_caller(url, "auto")
         case "mcp-http-handshake":
-            return through_mcp_http(url, "legacy")
+            return mcp_http_caller(url, "legacy")
         case "rest":
-            return through_rest(url)
+            return rest_caller(url)
         case _:
-            return through_cli(home)
+            return cli_caller(home)
 
 
 def _families() -> dict[str, str]:
-    from scrubjay.app.tool_catalog import ALL
-
-    return {tool.name: tool.family for tool in ALL}
+    return {tool.name: tool.family for tool in TOOL_CATALOG}

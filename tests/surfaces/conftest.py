@@ -1,4 +1,4 @@
-"""The `call` fixture: a test that takes it runs through every door."""
+"""The `call` fixture: a test that uses it runs on every surface."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AsyncExitStack
@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.callers import SURFACES, Caller, server, through
+from tests.surfaces.callers import SURFACES, Caller, open_caller, server
 
-Door = Callable[[str], Awaitable[Caller]]
+OpenSurface = Callable[[str], Awaitable[Caller]]
 
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One store that every door of this worker opens at the same time."""
+    """The home of one store that all surfaces of this test worker share."""
     return tmp_path_factory.mktemp("home")
 
 
@@ -24,26 +24,26 @@ def url(home: Path) -> Generator[str]:
 
 
 @pytest.fixture(scope="session")
-async def door(home: Path, url: str, anyio_backend: str) -> AsyncGenerator[Door]:
-    """A door by its name, opened when it is first asked for; all of them lead into one store."""
+async def open_surface(home: Path, url: str, anyio_backend: str) -> AsyncGenerator[OpenSurface]:
+    """Return the caller of a surface, opened on first use; all of them share one store."""
     opened: dict[str, Caller] = {}
     async with AsyncExitStack() as stack:
 
-        async def door(name: str) -> Caller:
+        async def open_by_name(name: str) -> Caller:
             if name not in opened:
-                opened[name] = await stack.enter_async_context(through(name, home, url))
+                opened[name] = await stack.enter_async_context(open_caller(name, home, url))
             return opened[name]
 
-        yield door
+        yield open_by_name
 
 
 @pytest.fixture(params=SURFACES)
-async def call(request: pytest.FixtureRequest, door: Door) -> Caller:
-    """Calls tools through one of the doors."""
-    return await door(request.param)
+async def call(request: pytest.FixtureRequest, open_surface: OpenSurface) -> Caller:
+    """Calls tools on one of the surfaces."""
+    return await open_surface(request.param)
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> str:
-    """A project of this test alone."""
+    """A project that only this test uses."""
     return str(tmp_path)

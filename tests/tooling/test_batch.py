@@ -1,4 +1,4 @@
-"""A batch: in the right order, as much at once as may be, and nothing is called in vain."""
+"""Batches: order, concurrency, and skipped operations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from scrubjay.core.errors import InvalidRequest, NotFound, TooLarge
-from scrubjay.tooling.batch import Batch, Mode, Operation
+from scrubjay.tooling.batch import CallBatch, Mode, Operation
 
 
 def operation(name: str, *needs: str, **arguments: Any) -> Operation:
@@ -15,7 +15,7 @@ def operation(name: str, *needs: str, **arguments: Any) -> Operation:
 
 
 class Calls:
-    """Notes what is called with what and how many run at once; those of the names in `failing` fail."""
+    """Records calls, their arguments and their concurrency; calls of the names in `failing` fail."""
 
     def __init__(self, *failing: str) -> None:
         self._failing = failing
@@ -24,7 +24,7 @@ class Calls:
 
     @property
     def names(self) -> list[str]:
-        return [own["name"] for own in self.seen]
+        return [arguments["name"] for arguments in self.seen]
 
     async def __call__(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         self.seen.append(arguments)
@@ -40,16 +40,16 @@ class Calls:
 async def run(
     calls: Calls, operations: Sequence[Operation], mode: Mode = Mode.PARALLEL, at_once: int = 10
 ) -> list[str]:
-    """How each ended: ok, failed, or skipped with the reason."""
-    outcomes = await Batch(operations, mode, at_once).run(calls)
-    assert [own.id for own in outcomes] == [own.id for own in operations]
+    """Return each outcome: ok, failed, or skipped with the reason."""
+    outcomes = await CallBatch(operations, mode, at_once).run(calls)
+    assert [outcome.id for outcome in outcomes] == [outcome.id for outcome in operations]
     return [
-        "ok" if own.succeeded else "failed" if own.failure else f"skipped: {', '.join(own.skipped_because)}"
-        for own in outcomes
+        "ok" if outcome.succeeded else "failed" if outcome.failure else f"skipped: {', '.join(outcome.skipped_because)}"
+        for outcome in outcomes
     ]
 
 
-async def test_9_what_does_not_depend_on_each_other_runs_at_once_up_to_the_limit():
+async def test_9_independent_operations_run_concurrently_up_to_the_limit():
     calls = Calls()
     operations = [operation(name) for name in "abcdef"]
     assert await run(calls, operations, at_once=3) == ["ok"] * 6
@@ -60,7 +60,7 @@ async def test_9_what_does_not_depend_on_each_other_runs_at_once_up_to_the_limit
 
 
 @pytest.mark.parametrize("mode", Mode)
-async def test_9_an_operation_begins_after_all_that_it_depends_on(mode: Mode):
+async def test_9_an_operation_starts_after_all_its_dependencies(mode: Mode):
     calls = Calls()
     operations = [operation("last", "middle", "first"), operation("middle", "first"), operation("first")]
     assert await run(calls, operations, mode) == ["ok"] * 3
@@ -68,50 +68,56 @@ async def test_9_an_operation_begins_after_all_that_it_depends_on(mode: Mode):
 
 
 @pytest.mark.parametrize("mode", [Mode.PARALLEL, Mode.SEQUENTIAL])
-async def test_9_what_depends_on_a_failure_is_skipped_and_says_so_and_all_else_runs(mode: Mode):
+async def test_9_dependents_of_a_failure_are_skipped_and_all_others_run(mode: Mode):
     calls = Calls("bad")
     operations = [operation("bad"), operation("on bad", "bad"), operation("further", "on bad"), operation("other")]
     assert await run(calls, operations, mode) == ["failed", "skipped: bad", "skipped: on bad", "ok"]
     assert sorted(calls.names) == ["bad", "other"]
 
 
-async def test_9_after_a_failure_nothing_more_begins_if_that_is_asked_for():
+async def test_9_in_failfast_mode_nothing_starts_after_a_failure():
     calls = Calls("bad")
     operations = [operation("good"), operation("bad"), operation("late"), operation("later")]
     assert await run(calls, operations, Mode.FAILFAST, at_once=1) == ["ok", "failed", "skipped: bad", "skipped: bad"]
     assert calls.names == ["good", "bad"]
 
 
-async def test_9_what_one_answered_can_be_an_argument_of_another_which_then_waits_for_it():
+async def test_9_a_result_can_be_an_argument_of_another_operation_which_waits_for_it():
     calls = Calls()
-    used = operation(
+    dependent = operation(
         "second",
         by={"$result": "first", "pointer": "/said/by"},
         words=[{"$result": "first", "pointer": "/said/words/1/a~1b"}, {"inner": {"$result": "first"}}],
         plain={"$result": "first", "other": "is no reference"},
     )
-    assert await run(calls, [used, operation("first")]) == ["ok", "ok"]
-    given = calls.seen[1]
-    assert (given["by"], given["words"][0], given["words"][1]["inner"]["said"]["by"]) == ("first", "two", "first")
-    assert given["plain"] == {"$result": "first", "other": "is no reference"}
+    assert await run(calls, [dependent, operation("first")]) == ["ok", "ok"]
+    arguments = calls.seen[1]
+    assert (arguments["by"], arguments["words"][0], arguments["words"][1]["inner"]["said"]["by"]) == (
+        "first",
+        "two",
+        "first",
+    )
+    assert arguments["plain"] == {"$result": "first", "other": "is no reference"}
 
 
 @pytest.mark.parametrize(
     "pointer",
     ["/said/nothing", "/said/words/7", "/said/words/x", "/said/by/0", "said", 3, "/said/words/" + "9" * 5_000],
 )
-async def test_9_a_result_that_is_not_there_fails_the_operation_that_wants_it_and_is_not_called(pointer: object):
+async def test_9_a_missing_part_of_a_result_fails_the_operation_without_a_call(pointer: object):
     calls = Calls()
-    wanting = operation("second", what={"$result": "first", "pointer": pointer})
-    assert await run(calls, [operation("first"), wanting]) == ["ok", "failed"]
+    dependent = operation("second", what={"$result": "first", "pointer": pointer})
+    assert await run(calls, [operation("first"), dependent]) == ["ok", "failed"]
     assert calls.names == ["first"]
 
 
-async def test_9_a_short_batch_does_not_become_an_endless_call():
+async def test_9_inserted_results_are_limited_in_size():
     calls = Calls()
-    some, many = (operation(name, what=[{"$result": "first"}] * times) for name, times in (("b", 1_000), ("c", 20_000)))
-    outcomes = await Batch([operation("first"), some, many], Mode.PARALLEL, 10).run(calls)
-    assert [own.succeeded for own in outcomes] == [True, True, False]
+    small, large = (
+        operation(name, what=[{"$result": "first"}] * times) for name, times in (("b", 1_000), ("c", 20_000))
+    )
+    outcomes = await CallBatch([operation("first"), small, large], Mode.PARALLEL, 10).run(calls)
+    assert [outcome.succeeded for outcome in outcomes] == [True, True, False]
     assert isinstance(outcomes[2].failure, TooLarge)
     assert calls.names == ["first", "b"]
 
@@ -120,23 +126,21 @@ async def test_9_a_short_batch_does_not_become_an_endless_call():
     ("operations", "message"),
     [
         ([operation("a"), operation("a")], "same id"),
-        ([operation("a", "nobody")], "nobody, which is no operation"),
-        ([operation("a", what={"$result": "nobody"})], "nobody, which is no operation"),
-        ([operation("a", "a")], "wait for each other: a"),
+        ([operation("a", "nobody")], "nobody, which is not in this batch"),
+        ([operation("a", what={"$result": "nobody"})], "nobody, which is not in this batch"),
+        ([operation("a", "a")], "depend on each other: a"),
         (
             [operation("a", "b"), operation("b", "c"), operation("c", "a"), operation("d")],
-            "wait for each other: a, b, c",
+            "depend on each other: a, b, c",
         ),
     ],
 )
-def test_9_a_batch_that_cannot_be_run_is_refused_before_anything_is_called(
-    operations: Sequence[Operation], message: str
-):
+def test_9_an_invalid_batch_is_refused_before_the_first_call(operations: Sequence[Operation], message: str):
     with pytest.raises(InvalidRequest, match=message):
-        Batch(operations, Mode.PARALLEL, 10)
+        CallBatch(operations, Mode.PARALLEL, 10)
 
 
-async def test_9_a_batch_that_is_given_up_stops_what_runs():
+async def test_9_cancelling_a_batch_stops_its_running_calls():
     stopped: list[str] = []
 
     async def endless(tool: str, arguments: Mapping[str, Any]) -> None:
@@ -147,7 +151,7 @@ async def test_9_a_batch_that_is_given_up_stops_what_runs():
 
     with anyio.CancelScope() as scope:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(Batch([operation("a"), operation("b")], Mode.PARALLEL, 10).run, endless)
+            tasks.start_soon(CallBatch([operation("a"), operation("b")], Mode.PARALLEL, 10).run, endless)
             await anyio.wait_all_tasks_blocked()
             scope.cancel()
     assert sorted(stopped) == ["a", "b"]

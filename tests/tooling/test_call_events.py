@@ -1,4 +1,4 @@
-"""What is told of calls, to whom, and for how long it is kept."""
+"""Events of calls: their content, their receivers, and how long they are buffered."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,13 +9,13 @@ import pytest
 from scrubjay.core.callers import OWNER, Caller
 from scrubjay.core.errors import Cancelled, Forbidden, InvalidRequest
 from scrubjay.tooling.call_events import (
-    KEPT_AFTER_LAST_LISTENER,
-    MOST_KEPT,
+    BUFFERED_AFTER_LAST_LISTENER,
+    MAX_BUFFERED,
     Announcement,
     CallEvent,
     CallEvents,
-    FileChange,
-    Happening,
+    StreamEvent,
+    WatchedFileChange,
     id_at,
     id_of,
     may_see,
@@ -34,43 +34,43 @@ class Text(Request):
     text: str = "hello"
 
 
-class Said(Result):
+class TextResult(Result):
     text: str
 
 
 @tool("toys", read_only=True)
-async def say(request: Text) -> Said:
-    """Say it."""
-    return Said(text=request.text)
+async def say(request: Text) -> TextResult:
+    """Return the text."""
+    return TextResult(text=request.text)
 
 
 @tool("toys", destructive=True)
-async def erase(request: Text) -> Said:
-    """Erase it."""
-    return Said(text=request.text)
+async def erase(request: Text) -> TextResult:
+    """Return the text, as a destructive tool."""
+    return TextResult(text=request.text)
 
 
-class Chosen(Text):
+class ChosenAction(Text):
     action: str
 
 
 @tool("toys", destructive=True, reading_operations=["show"])
-async def tend(request: Chosen) -> Said:
-    """Show it, or erase it."""
-    return Said(text=request.text)
+async def show_or_erase(request: ChosenAction) -> TextResult:
+    """Return the text; only the action `show` is not destructive."""
+    return TextResult(text=request.text)
 
 
-@tool("toys", read_only=True, fleeting=True)
-async def whisper(request: Text) -> Said:
-    """Say what is soon gone."""
-    return Said(text=request.text)
+@tool("toys", read_only=True, log_payload=False)
+async def whisper(request: Text) -> TextResult:
+    """Return the text, which is not logged."""
+    return TextResult(text=request.text)
 
 
 @tool("toys", read_only=True)
-async def wait(request: Text) -> Said:
-    """Wait for ever."""
+async def wait(request: Text) -> TextResult:
+    """Wait forever."""
     await anyio.sleep_forever()
-    return Said(text=request.text)
+    return TextResult(text=request.text)
 
 
 class Clock:
@@ -81,35 +81,35 @@ class Clock:
         return self.now
 
 
-class Scene:
+class ObservedDispatcher:
     """A dispatcher whose calls are observed."""
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.events = CallEvents({say.name: lambda answer: len(answer.text)}, self.clock)
-        self.dispatcher = Dispatcher(Registry([say, erase, tend, whisper, wait]), Services())
+        self.events = CallEvents(self.clock)
+        self.dispatcher = Dispatcher(Registry([say, erase, show_or_erase, whisper, wait]), Services())
         self.events.subscribe(self.dispatcher.events)
-        self.heard: list[tuple[str, int | None]] = []
+        self.received: list[tuple[str, int | None]] = []
 
-    def hear(self, happening: Happening) -> None:
-        assert isinstance(happening, CallEvent)
-        self.heard.append((happening.tool, happening.ended_id))
+    def receive(self, event: StreamEvent) -> None:
+        assert isinstance(event, CallEvent)
+        self.received.append((event.tool, event.ended_id))
 
-    async def call(self, name: str, caller: Caller = OWNER, **arguments: Any) -> Said:
+    async def call(self, name: str, caller: Caller = OWNER, **arguments: Any) -> TextResult:
         answer: Any = await self.dispatcher.call(name, arguments, CallContext(surface="python", caller=caller))
         return answer
 
     @property
-    def kept(self) -> list[CallEvent]:
-        return [one for one in self.events.kept() if isinstance(one, CallEvent)]
+    def buffered(self) -> list[CallEvent]:
+        return [one for one in self.events.buffered() if isinstance(one, CallEvent)]
 
 
-async def test_6_ids_grow_also_while_the_clock_stands_still_and_over_restarts() -> None:
-    scene = Scene()
-    scene.events.listen(scene.hear)
+async def test_6_event_ids_increase_while_the_clock_stands_still_and_across_restarts() -> None:
+    observed = ObservedDispatcher()
+    observed.events.listen(observed.receive)
     for _ in range(3):
-        await scene.call("say")
-    ids = [one for event in scene.kept for one in (event.started_id, event.ended_id or 0)]
+        await observed.call("say")
+    ids = [one for event in observed.buffered for one in (event.started_id, event.ended_id or 0)]
     assert ids == sorted(set(ids))
     assert moment_of(id_at(NOW)) == NOW
     later = CallEvents(clock=lambda: NOW + timedelta(seconds=1))
@@ -117,107 +117,106 @@ async def test_6_ids_grow_also_while_the_clock_stands_still_and_over_restarts() 
     assert moment_of(2**62) > moment_of(id_at(NOW)) > moment_of(-(2**62))
 
 
-async def test_6_each_call_is_told_when_it_begins_and_once_when_it_has_ended() -> None:
-    scene = Scene()
-    leave = scene.events.listen(scene.hear)
-    await scene.call("say", text="four")
+async def test_6_each_call_is_published_when_it_starts_and_once_when_it_ends() -> None:
+    observed = ObservedDispatcher()
+    leave = observed.events.listen(observed.receive)
+    await observed.call("say", text="four")
     with pytest.raises(InvalidRequest):
-        await scene.call("say", txt="?")
+        await observed.call("say", txt="?")
     with pytest.raises(Forbidden):
-        await scene.call("say", Caller("nobody", frozenset()))  # it was not let in, so there was no call
-    assert [(name, ended is not None) for name, ended in scene.heard] == [("say", False), ("say", True)] * 2
-    first, second = scene.kept
+        await observed.call("say", Caller("nobody", frozenset()))  # refused before the call started
+    assert [(name, ended is not None) for name, ended in observed.received] == [("say", False), ("say", True)] * 2
+    first, second = observed.buffered
     assert (first.arguments, first.result, first.success) == ({"text": "four"}, '{"text":"four"}', True)
-    assert (first.memories_added, second.memories_added) == (4, 0)
     assert (second.success, second.result.split(":")[0]) == (False, "invalid_request")
     leave()
-    await scene.call("say")
-    assert len(scene.heard) == 4
+    await observed.call("say")
+    assert len(observed.received) == 4
 
 
-async def test_6_what_is_fleeting_or_erased_is_not_told() -> None:
-    scene = Scene()
-    scene.events.listen(scene.hear)
-    await scene.call("say", text="a secret of the sea")
-    await scene.call("whisper", text="a secret of the sea")
-    assert (scene.kept[1].arguments, scene.kept[1].result) == ({}, "")
-    await scene.call("erase", text="a secret")
-    assert [(event.arguments, event.result) for event in scene.kept[:2]] == [({}, "")] * 2
-    assert scene.kept[2].result == ""
-    await scene.call("say", text="what comes after")
-    assert scene.kept[3].arguments == {"text": "what comes after"}
+async def test_6_payloads_that_are_private_or_erased_are_not_published() -> None:
+    observed = ObservedDispatcher()
+    observed.events.listen(observed.receive)
+    await observed.call("say", text="a secret of the sea")
+    await observed.call("whisper", text="a secret of the sea")
+    assert (observed.buffered[1].arguments, observed.buffered[1].result) == ({}, "")
+    await observed.call("erase", text="a secret")
+    assert [(event.arguments, event.result) for event in observed.buffered[:2]] == [({}, "")] * 2
+    assert observed.buffered[2].result == ""
+    await observed.call("say", text="a later text")
+    assert observed.buffered[3].arguments == {"text": "a later text"}
 
 
-async def test_6_a_look_by_a_tool_that_could_erase_takes_nothing_away() -> None:
-    scene = Scene()
-    scene.events.listen(scene.hear)
-    await scene.call("say", text="the sea")
-    await scene.call("tend", action="show", text="what there is")
-    assert [event.result for event in scene.kept] == ['{"text":"the sea"}', '{"text":"what there is"}']
-    await scene.call("tend", action="erase")
-    assert [event.result for event in scene.kept] == ["", "", ""]
+async def test_6_a_read_by_a_destructive_tool_keeps_the_buffered_contents() -> None:
+    observed = ObservedDispatcher()
+    observed.events.listen(observed.receive)
+    await observed.call("say", text="the sea")
+    await observed.call("show_or_erase", action="show", text="a shown text")
+    assert [event.result for event in observed.buffered] == ['{"text":"the sea"}', '{"text":"a shown text"}']
+    await observed.call("show_or_erase", action="erase")
+    assert [event.result for event in observed.buffered] == ["", "", ""]
 
 
-async def test_6_contents_are_kept_while_somebody_listens_and_a_while_longer() -> None:
-    scene = Scene()
-    await scene.call("say")
-    assert scene.kept == []
-    leave = scene.events.listen(scene.hear)
-    began = scene.events.complete_after
-    await scene.call("say")
+async def test_6_contents_are_buffered_while_there_is_a_listener_and_for_a_while_after() -> None:
+    observed = ObservedDispatcher()
+    await observed.call("say")
+    assert observed.buffered == []
+    leave = observed.events.listen(observed.receive)
+    began = observed.events.complete_after
+    await observed.call("say")
     leave()
-    scene.clock.now += KEPT_AFTER_LAST_LISTENER
-    await scene.call("say")
-    assert len(scene.kept) == 2
-    scene.events.listen(scene.hear)()
-    assert scene.events.complete_after == began  # nothing was missed in between
-    scene.clock.now += KEPT_AFTER_LAST_LISTENER + timedelta(seconds=1)
-    await scene.call("say")
-    assert scene.kept == []
-    scene.events.listen(scene.hear)
-    assert scene.events.complete_after > began
+    observed.clock.now += BUFFERED_AFTER_LAST_LISTENER
+    await observed.call("say")
+    assert len(observed.buffered) == 2
+    observed.events.listen(observed.receive)()
+    assert observed.events.complete_after == began  # no event was missed in between
+    observed.clock.now += BUFFERED_AFTER_LAST_LISTENER + timedelta(seconds=1)
+    await observed.call("say")
+    assert observed.buffered == []
+    observed.events.listen(observed.receive)
+    assert observed.events.complete_after > began
 
 
-async def test_6_only_so_much_is_kept_and_what_is_missing_is_known() -> None:
+async def test_6_the_buffer_is_limited_and_reports_since_when_it_is_complete() -> None:
     events = CallEvents()
-    events.listen(lambda happening: None)
-    ids = [events.announce({"number": number}).id for number in range(MOST_KEPT + 5)]
-    kept = events.kept()
-    assert len(kept) == MOST_KEPT
+    events.listen(lambda event: None)
+    ids = [events.announce({"number": number}).id for number in range(MAX_BUFFERED + 5)]
+    kept = events.buffered()
+    assert len(kept) == MAX_BUFFERED
     assert isinstance(kept[0], Announcement)
     assert kept[0].payload == {"number": 5}
     assert (id_of(kept[0]), events.complete_after) == (ids[5], ids[4])
 
 
-async def test_6_a_call_that_is_stopped_ends_as_cancelled() -> None:
-    scene = Scene()
-    scene.events.listen(scene.hear)
+async def test_6_a_stopped_call_ends_as_cancelled() -> None:
+    observed = ObservedDispatcher()
+    observed.events.listen(observed.receive)
     problems: list[Cancelled] = []
 
     async def call() -> None:
         try:
-            await scene.call("wait")
+            await observed.call("wait")
         except Cancelled as problem:
             problems.append(problem)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(call)
-        while not scene.events.running():
+        while not observed.events.running():
             await anyio.lowlevel.checkpoint()
-        assert scene.events.stop(lambda event: event.tool == "say") == []
-        assert len(scene.events.stop(lambda event: event.tool == "wait")) == 1
+        assert observed.events.stop(lambda event: event.tool == "say") == []
+        assert len(observed.events.stop(lambda event: event.tool == "wait")) == 1
     assert len(problems) == 1
-    assert (scene.kept[-1].success, scene.events.running()) == (False, [])
+    assert (observed.buffered[-1].success, observed.events.running()) == (False, [])
 
 
-def test_6_who_sees_what() -> None:
+def test_6_callers_see_the_events_of_their_own_key() -> None:
     everything, reader = Caller("admin", key_id="k1"), Caller("reader", frozenset({"*:read"}), "k2")
     other = Caller("other", frozenset({"memory"}), "k3")
     call = CallEvent(call_id="c", tool="t", caller=other, client=None, surface="rest", started_id=1, arguments={})
     assert [may_see(caller, call) for caller in (OWNER, everything, reader, other)] == [True, True, False, True]
     own = CallEvent(call_id="c", tool="t", caller=OWNER, client=None, surface="rest", started_id=1, arguments={})
-    # Nobody else has no key because the owner has none.
+    # The owner has no key either, but is not confused with other callers without one.
     assert not may_see(Caller("stranger", frozenset()), own)
-    change = FileChange(id=1, family="code", path="/a", kind="created")
+    change = WatchedFileChange(id=1, family="code", path="/a", kind="created")
     assert [may_see(caller, change) for caller in (OWNER, reader, other)] == [True, True, False]
     assert may_see(other, Announcement(id=1, payload={}))

@@ -1,11 +1,11 @@
-"""Tools that are loaded when somebody asks for them."""
+"""Tools that are loaded on first use."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from scrubjay.tooling.catalog import Catalogue
+from scrubjay.tooling.catalog import ToolCatalog
 from scrubjay.tooling.registry import Registry, Toolset
 
 DECLARATION = '''
@@ -41,9 +41,9 @@ def loaded(package: str) -> set[str]:
     return {name.removeprefix(f"{package}.") for name in sys.modules if name.startswith(f"{package}.")}
 
 
-def test_only_the_module_of_the_tool_that_is_asked_for_is_loaded(package: str) -> None:
-    registry = Registry(Catalogue(package, "a first one", "b second two"))
-    assert (registry.names, registry.families, registry.names_of("b")) == (["one", "two"], ["a", "b"], ["two"])
+def test_only_the_module_of_the_requested_tool_is_loaded(package: str) -> None:
+    registry = Registry(ToolCatalog(package, "a first one", "b second two"))
+    assert (registry.names, registry.families, registry.names_by_family["b"]) == (["one", "two"], ["a", "b"], ["two"])
     assert ("two" in registry, "three" in registry, len(registry)) == (True, False, 2)
     assert set(Toolset("core,b").checked(registry)) == {"core", "b"}
     assert (loaded(package), registry.loaded) == (set[str](), [])
@@ -53,14 +53,14 @@ def test_only_the_module_of_the_tool_that_is_asked_for_is_loaded(package: str) -
     assert loaded(package) == {"first", "second"}
 
 
-def test_a_catalogue_is_a_collection_of_its_tools(package: str) -> None:
-    catalogue = Catalogue(package, "a first one", "b second two")
-    assert (len(catalogue), [tool.name for tool in catalogue]) == (2, ["one", "two"])
-    assert next(iter(catalogue)) in catalogue
-    assert "one" not in catalogue
+def test_a_catalog_is_a_collection_of_its_tools(package: str) -> None:
+    catalog = ToolCatalog(package, "a first one", "b second two")
+    assert (len(catalog), [tool.name for tool in catalog]) == (2, ["one", "two"])
+    assert next(iter(catalog)) in catalog
+    assert "one" not in catalog
 
 
-def test_a_catalogue_that_tells_another_family_than_the_tool_is_refused(package: str) -> None:
-    registry = Registry(Catalogue(package, "b first one"))
-    with pytest.raises(ValueError, match="one is in the family a, and not in b"):
+def test_a_catalog_with_a_wrong_family_is_refused(package: str) -> None:
+    registry = Registry(ToolCatalog(package, "b first one"))
+    with pytest.raises(ValueError, match="one belongs to the family a, not to b"):
         registry.get("one")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
+from scrubjay.core.callers import Caller
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, tool
 
@@ -31,7 +32,7 @@ async def ask(request: Question, library: Library, context: CallContext) -> Answ
     return Answer(texts=[request.text])
 
 
-def test_a_declaration_holds_everything_that_gateways_show() -> None:
+def test_a_declaration_contains_everything_that_servers_publish() -> None:
     declared = tool("books", read_only=True)(ask)
     assert (declared.name, declared.family, declared.title) == ("ask", "books", "Ask")
     assert declared.description == "Ask the library.\n\nIt answers."
@@ -65,7 +66,7 @@ def test_a_declaration_holds_everything_that_gateways_show() -> None:
     }
 
 
-def test_a_field_that_is_called_title_stays_in_the_schema() -> None:
+def test_a_field_named_title_stays_in_the_schema() -> None:
     class Book(Request):
         title: str = Field(title="The Title", description="On the cover.")
 
@@ -114,17 +115,17 @@ async def loose_request(request: Loose) -> Answer:
         (no_result, "must be a model"),
     ],
 )
-def test_a_function_that_is_no_tool_is_refused_where_it_is_declared(function: Any, reason: str) -> None:
+def test_an_invalid_tool_function_is_refused_at_its_declaration(function: Any, reason: str) -> None:
     with pytest.raises(TypeError, match=reason):
         tool("books")(function)
 
 
-def test_what_only_reads_cannot_be_destructive() -> None:
-    with pytest.raises(TypeError, match="destroys nothing"):
+def test_a_read_only_tool_cannot_be_destructive() -> None:
+    with pytest.raises(TypeError, match="cannot be destructive"):
         tool("books", read_only=True, destructive=True)(ask)
 
 
-def test_a_result_of_our_own_values_is_like_one_that_was_checked() -> None:
+def test_a_result_built_without_validation_equals_a_validated_one() -> None:
     class Inner(Result):
         name: str
         at: datetime | None
@@ -141,3 +142,38 @@ def test_a_result_of_our_own_values_is_like_one_that_was_checked() -> None:
     assert quick == checked
     assert quick.model_dump_json() == checked.model_dump_json()
     assert quick.model_dump(exclude_unset=True) == checked.model_dump(exclude_unset=True)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "problem"),
+    [
+        ({"reads": ("books",)}, "books is its own family"),
+        ({"withholds": ("books",)}, "books is its own family"),
+        ({"runs_as_job": True, "withholds": ("memory",)}, "a job does not know its caller"),
+    ],
+)
+def test_15_scopes_that_cannot_be_checked_are_refused(declaration: dict[str, Any], problem: str) -> None:
+    with pytest.raises(TypeError, match=problem):
+        tool("books", **declaration)(ask)
+
+
+@pytest.mark.parametrize(
+    ("scopes", "missing", "reads_results"),
+    [
+        ("", ("books", False), False),
+        ("books:read", ("books", False), False),
+        ("books", ("memory", True), False),
+        ("books memory:read", None, False),
+        ("books memory code", None, True),
+        ("memory code", ("books", False), False),
+        ("*:read", ("books", False), True),
+        ("*", None, True),
+    ],
+)
+def test_15_a_tool_needs_the_scopes_of_all_that_it_reads(
+    scopes: str, missing: tuple[str, bool] | None, reads_results: bool
+) -> None:
+    declared = tool("books", reads=("memory",), withholds=("code",))(ask)
+    caller = Caller("key", frozenset(scopes.split()))
+    assert declared.missing_scope(caller, read_only=False) == missing
+    assert declared.may_read_results(caller) is reads_results

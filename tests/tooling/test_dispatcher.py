@@ -1,4 +1,4 @@
-"""Calling a tool: validated, injected, counted, logged, and every failure typed."""
+"""Calls of tools: validation, injection, counting, logging and typed errors."""
 
 import logging
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Greeting(Request):
     name: str = "world"
 
 
-class Said(Result):
+class GreetResult(Result):
     text: str
     surface: str
 
@@ -35,50 +35,50 @@ class Greeter:
 
 
 @tool("talk", read_only=True)
-async def greet(request: Greeting, greeter: Greeter, context: CallContext) -> Said:
-    """Greet somebody."""
-    return Said(text=f"{greeter.word} {request.name}", surface=context.surface)
+async def greet(request: Greeting, greeter: Greeter, context: CallContext) -> GreetResult:
+    """Greet a person."""
+    return GreetResult(text=f"{greeter.word} {request.name}", surface=context.surface)
 
 
 @tool("talk")
-async def fail(request: Greeting) -> Said:
-    """Fail as foreseen."""
+async def fail(request: Greeting) -> GreetResult:
+    """Fail with an expected error."""
     raise NotFound(f"no {request.name}", hint="look elsewhere")
 
 
 @tool("talk")
-async def crash(request: Greeting) -> Said:
-    """Fail by a bug."""
+async def crash(request: Greeting) -> GreetResult:
+    """Fail with a bug."""
     raise ZeroDivisionError(request.name)
 
 
 @tool("talk")
-async def count(request: Greeting, reporter: Reporter) -> Said:
+async def count(request: Greeting, reporter: Reporter) -> GreetResult:
     """Report progress."""
     await reporter.report(1, 2, "half")
-    return Said(text="", surface="")
+    return GreetResult(text="", surface="")
 
 
 @tool("talk")
-async def wait(request: Greeting) -> Said:
-    """Wait for ever."""
+async def wait(request: Greeting) -> GreetResult:
+    """Wait forever."""
     await anyio.sleep_forever()
-    return Said(text="", surface="")
+    return GreetResult(text="", surface="")
 
 
 class MemoryUsage:
     def __init__(self) -> None:
-        self.kept: dict[str, int] = {}
+        self.stored: dict[str, int] = {}
         self.broken = False
 
     async def add(self, calls: Mapping[str, int]) -> None:
         if self.broken:
             raise OSError("disk")
         for name, number in calls.items():
-            self.kept[name] = self.kept.get(name, 0) + number
+            self.stored[name] = self.stored.get(name, 0) + number
 
     async def counts(self) -> dict[str, int]:
-        return self.kept
+        return self.stored
 
 
 CONTEXT = CallContext(surface="python", request_id="req_test")
@@ -87,15 +87,15 @@ CONTEXT = CallContext(surface="python", request_id="req_test")
 def dispatcher(usage: UsageCounter | None = None) -> Dispatcher:
     services = Services()
     services.provide_ready(Greeter, Greeter("hello"))
-    made = Dispatcher(Registry([greet, fail, crash, count, wait]), services)
+    result = Dispatcher(Registry([greet, fail, crash, count, wait]), services)
     if usage is not None:
-        usage.subscribe(made.events)
-    return made
+        usage.subscribe(result.events)
+    return result
 
 
 async def test_a_call_gets_its_defaults_and_its_services() -> None:
     answer = await dispatcher().call("greet", {}, CONTEXT)
-    assert answer == Said(text="hello world", surface="python")
+    assert answer == GreetResult(text="hello world", surface="python")
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ async def test_a_call_gets_its_defaults_and_its_services() -> None:
         ("", False, False),
     ],
 )
-async def test_13_15_a_key_opens_what_its_scopes_name(scopes: str, may_read: bool, may_change: bool) -> None:
+async def test_13_15_a_key_can_call_the_tools_of_its_scopes(scopes: str, may_read: bool, may_change: bool) -> None:
     context = CallContext(surface="rest", caller=Caller("agent", frozenset(scopes.split())))
     for name, may, otherwise in (("greet", may_read, None), ("fail", may_change, NotFound)):
         expected = otherwise if may else Forbidden
@@ -117,12 +117,12 @@ async def test_13_15_a_key_opens_what_its_scopes_name(scopes: str, may_read: boo
             await dispatcher().call(name, {}, context)
 
 
-async def test_a_missing_service_is_noticed_before_the_first_call() -> None:
+async def test_a_missing_service_is_detected_before_the_first_call() -> None:
     with pytest.raises(LookupError, match="greet needs a Greeter for 'greeter'"):
         Dispatcher(Registry([greet]), Services())
 
 
-async def test_a_foreseen_failure_travels_unchanged() -> None:
+async def test_an_expected_error_reaches_the_caller_unchanged() -> None:
     with pytest.raises(NotFound, match="no bread") as caught:
         await dispatcher().call("fail", {"name": "bread"}, CONTEXT)
     assert caught.value.hint == "look elsewhere"
@@ -133,9 +133,9 @@ async def test_a_bug_becomes_a_typed_error_that_hides_the_data_and_names_the_log
 ) -> None:
     with pytest.raises(Internal) as caught:
         await dispatcher().call("crash", {"name": "my-password"}, CONTEXT)
-    said = f"{caught.value.message} {caught.value.hint} {caught.value.details}"
-    assert "req_test" in said
-    assert "my-password" not in said
+    text = f"{caught.value.message} {caught.value.hint} {caught.value.details}"
+    assert "req_test" in text
+    assert "my-password" not in text
     (logged,) = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert vars(logged)["request_id"] == "req_test"
     assert vars(logged)["error"] == "ZeroDivisionError"
@@ -147,7 +147,7 @@ async def test_a_bug_becomes_a_typed_error_that_hides_the_data_and_names_the_log
     ("name", "arguments", "kind"),
     [("gret", {}, UnknownTool), ("greet", {"nmae": 1}, InvalidRequest), ("\ud800", {}, UnknownTool)],
 )
-async def test_what_does_not_fit_is_refused(name: str, arguments: dict[str, object], kind: type[Exception]) -> None:
+async def test_invalid_arguments_are_refused(name: str, arguments: dict[str, object], kind: type[Exception]) -> None:
     with pytest.raises(kind):
         await dispatcher().call(name, arguments, CONTEXT)
 
@@ -165,7 +165,7 @@ async def test_every_call_is_logged_with_its_outcome_and_without_its_arguments(
     assert "secret" not in caplog.text
 
 
-async def test_a_call_whose_caller_gave_up_is_not_logged_as_done(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_call_abandoned_by_its_caller_is_not_logged_as_successful(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "scrubjay.calls")
     with anyio.CancelScope() as scope:
         scope.cancel()
@@ -173,7 +173,7 @@ async def test_a_call_whose_caller_gave_up_is_not_logged_as_done(caplog: pytest.
     assert [vars(record)["outcome"] for record in caplog.records] == ["given up"]
 
 
-async def test_calls_are_counted_and_a_count_that_could_not_be_kept_is_kept_later() -> None:
+async def test_calls_are_counted_and_a_failed_write_of_counts_is_retried() -> None:
     usage, store = UsageCounter(), MemoryUsage()
     calls = dispatcher(usage)
     for _ in range(3):
@@ -184,39 +184,39 @@ async def test_calls_are_counted_and_a_count_that_could_not_be_kept_is_kept_late
     store.broken = False
     await usage.flush(store)
     await usage.flush(store)
-    assert store.kept == {"greet": 3}
+    assert store.stored == {"greet": 3}
 
 
 async def test_progress_reaches_the_caller() -> None:
-    class Heard:
+    class RecordingReporter:
         def __init__(self) -> None:
             self.steps: list[tuple[float, float | None, str]] = []
 
         async def report(self, done: float, total: float | None = None, message: str = "") -> None:
             self.steps.append((done, total, message))
 
-    heard = Heard()
-    await dispatcher().call("count", {}, CallContext(surface="python", reporter=heard))
-    assert heard.steps == [(1, 2, "half")]
+    reporter = RecordingReporter()
+    await dispatcher().call("count", {}, CallContext(surface="python", reporter=reporter))
+    assert reporter.steps == [(1, 2, "half")]
 
 
-async def test_a_service_is_made_once_even_when_many_ask_at_the_same_time() -> None:
-    made: list[int] = []
+async def test_concurrent_requests_build_a_service_once() -> None:
+    builds: list[int] = []
     services = Services()
 
     async def build() -> Greeter:
         await anyio.lowlevel.checkpoint()
-        made.append(1)
+        builds.append(1)
         return Greeter("once")
 
     services.provide(Greeter, build)
     async with anyio.create_task_group() as tasks:
         for _ in range(10):
             tasks.start_soon(services.get, Greeter)
-    assert made == [1]
+    assert builds == [1]
 
 
-async def test_a_service_that_could_not_be_made_is_tried_again() -> None:
+async def test_a_service_that_failed_to_start_is_tried_again() -> None:
     attempts: list[int] = []
     services = Services()
 
@@ -232,5 +232,5 @@ async def test_a_service_that_could_not_be_made_is_tried_again() -> None:
     assert (await services.get(Greeter)).word == "now"
 
 
-def test_all_answers_are_models() -> None:
+def test_all_results_are_models() -> None:
     assert issubclass(greet.answer, BaseModel)

@@ -31,7 +31,7 @@ def test_events_reach_the_subscribers_of_their_exact_type_in_order_and_then_the_
     assert seen == [("first", Opened("a")), ("second", Opened("a")), ("parent", Opened("a"))]
 
 
-def test_a_subscriber_that_unsubscribed_gets_nothing_more() -> None:
+def test_an_unsubscribed_function_is_not_called() -> None:
     seen: list[Opened] = []
     bus = EventBus()
     unsubscribe = bus.subscribe(Opened, seen.append)

@@ -67,11 +67,11 @@ async def with_examples(request: WithExamples) -> Nothing:
     return Nothing()
 
 
-def fits(example_of: Tool) -> bool:
+def examples_are_valid(example_of: Tool) -> bool:
     return all(example_of.request.model_validate(example) for example in example_requests(example_of))
 
 
-def test_an_example_is_made_of_the_required_fields_and_fits():
+def test_a_generated_example_has_the_required_fields_and_is_valid():
     assert example_requests(every_kind) == [
         {
             "key_name": "your key name",
@@ -87,13 +87,13 @@ def test_an_example_is_made_of_the_required_fields_and_fits():
             "free": {},
         }
     ]
-    assert fits(every_kind)
+    assert examples_are_valid(every_kind)
 
 
-def test_a_request_that_needs_one_of_several_fields_gets_one():
+def test_the_example_of_a_request_that_needs_one_of_several_fields_has_one():
     assert example_requests(one_of) == [{"id": "your id"}]
-    assert fits(one_of)
+    assert examples_are_valid(one_of)
 
 
-def test_the_models_own_examples_win():
+def test_examples_of_the_model_take_precedence():
     assert example_requests(with_examples) == [{"title": "one"}, {"title": "two"}]

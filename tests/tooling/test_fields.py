@@ -29,10 +29,12 @@ class Tree(BaseModel):
     neighbours: "list[Tree]" = Field(default_factory=list["Tree"], description="Trees near it.")
 
 
-def test_every_field_is_told_in_words():
+def test_every_field_is_described_in_words():
     notes = field_notes(Tree.model_json_schema())
-    told = [(note.name, note.type, note.required, note.default, list(note.limits), note.description) for note in notes]
-    assert told == [
+    described = [
+        (note.name, note.type, note.required, note.default, list(note.limits), note.description) for note in notes
+    ]
+    assert described == [
         ("name", "text", False, None, ["1 to 20 characters"], "Its name."),
         (
             "state",
@@ -58,7 +60,7 @@ def test_every_field_is_told_in_words():
     assert [list(note.choices) for note in notes if note.choices] == [[state.value for state in JobState]]
 
 
-def test_what_is_inside_a_field_follows_it_and_a_model_inside_itself_is_told_once():
+def test_nested_fields_follow_their_parent_and_a_recursive_model_is_described_once():
     names = [note.name for note in nested_field_notes(Tree.model_json_schema())]
     assert names == [
         *["name", "state", "height", "rings", "planted_at", "leaves", "leaves[].colour", "tags", "best", "best.colour"],

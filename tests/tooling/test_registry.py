@@ -1,4 +1,4 @@
-"""All tools by name, and which of them are shown."""
+"""The registry of tools, and the selection that is listed."""
 
 import pytest
 
@@ -38,18 +38,18 @@ def registry() -> Registry:
 
 
 def names(tools: object) -> list[str]:
-    return [found.name for found in tools]  # pyright: ignore
+    return [tool.name for tool in tools]  # pyright: ignore
 
 
-def test_an_unknown_tool_is_answered_with_the_nearest_names(registry: Registry) -> None:
+def test_an_unknown_tool_is_refused_with_the_nearest_names(registry: Registry) -> None:
     with pytest.raises(UnknownTool) as caught:
         registry.get("rememeber")
     assert caught.value.hint == "did you mean remember?"
     assert caught.value.details == {"nearest": ["remember"]}
 
 
-def test_two_tools_of_one_name_are_refused() -> None:
-    with pytest.raises(ValueError, match="two tools are called recall"):
+def test_two_tools_with_the_same_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="two tools have the name recall"):
         Registry([make("recall", "a"), make("recall", "b")])
 
 
@@ -63,23 +63,23 @@ def test_two_tools_of_one_name_are_refused() -> None:
         (" memory , code ", ["remember", "recall", "index_repository", "find_callers"]),
     ],
 )
-def test_a_toolset_is_chosen_by_word_family_or_name(registry: Registry, spec: str, expected: list[str]) -> None:
+def test_a_toolset_is_selected_by_keyword_family_or_name(registry: Registry, spec: str, expected: list[str]) -> None:
     assert names(Toolset(spec).select(registry, {})) == expected
 
 
-def test_a_tool_that_is_called_as_its_family_can_be_chosen_alone() -> None:
+def test_a_tool_named_like_its_family_can_be_selected_alone() -> None:
     registry = Registry([make("knowledge", "knowledge"), make("consult_graph", "knowledge")])
     assert names(Toolset("knowledge").select(registry, {})) == ["knowledge", "consult_graph"]
     assert names(Toolset("=knowledge").select(registry, {})) == ["knowledge"]
 
 
-def test_an_unknown_toolset_is_refused_before_anything_is_listed(registry: Registry) -> None:
+def test_an_unknown_toolset_is_refused_before_the_first_listing(registry: Registry) -> None:
     with pytest.raises(InvalidRequest) as caught:
         Listing(registry, Toolset("memry"))
     assert caught.value.hint == "did you mean memory or remember?"
 
 
-async def test_the_most_used_come_first_and_the_order_then_stays(registry: Registry) -> None:
+async def test_the_most_used_tools_come_first_and_the_order_stays_fixed(registry: Registry) -> None:
     uses = {"find_callers": 7, "recall": 7, "index_repository": 9}
 
     async def counted() -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""A resource is declared once; whoever projects it lists and reads it by its address."""
+"""A resource is declared once; servers list it and read it by its URI."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,42 +13,42 @@ CONTEXT = CallContext(surface="python")
 
 
 class Garden:
-    """Counts how often it is looked at."""
+    """Counts its reads."""
 
     def __init__(self) -> None:
-        self.looks = 0
+        self.reads = 0
 
 
 async def each_bed(garden: Garden) -> Sequence[Mapping[str, str]]:
-    garden.looks += 1
+    garden.reads += 1
     return [{"bed": "north"}, {"bed": "south"}]
 
 
 async def bed_mark(garden: Garden) -> str:
-    return str(garden.looks)
+    return str(garden.reads)
 
 
 @resource("garden://all", mime_type="text/plain", title="Garden")
 async def whole(context: CallContext) -> str:
-    """All of it."""
+    """The whole garden."""
     return context.surface
 
 
 @resource("garden://{bed}/plan", "plan://{bed}", mime_type="text/plain", title="Plan", each=each_bed, mark=bed_mark)
 async def plan(bed: str) -> str:
-    """What is where."""
+    """The plan of a bed."""
     return bed
 
 
 @resource("garden://{bed}/{row}", mime_type="text/plain", title="Row", each=None)
 async def row(bed: str, row: str) -> bytes:
-    """One row."""
+    """One row of a bed."""
     return f"{bed} {row}".encode()
 
 
 @resource("garden://{bed}/list", mime_type="text/plain", title="List", each=each_bed)
 async def seeds(bed: str) -> str:
-    """What was sown."""
+    """The seeds of a bed."""
     raise ZeroDivisionError(bed)
 
 
@@ -58,7 +58,7 @@ def garden_of(*declared: Resource) -> tuple[Resources, Garden]:
     return Resources(declared, services), garden
 
 
-async def test_what_is_there_is_listed_once_and_ids_are_looked_up_once() -> None:
+async def test_each_resource_is_listed_once_and_ids_are_read_once() -> None:
     resources, garden = garden_of(whole, plan, row, seeds)
     assert [one.uri for one in await resources.listed()] == [
         "garden://all",
@@ -67,7 +67,7 @@ async def test_what_is_there_is_listed_once_and_ids_are_looked_up_once() -> None
         "garden://north/list",
         "garden://south/list",
     ]
-    assert garden.looks == 1
+    assert garden.reads == 1
     assert [one.uri for one in resources.templates()] == [
         "garden://{bed}/plan",
         "plan://{bed}",
@@ -76,7 +76,7 @@ async def test_what_is_there_is_listed_once_and_ids_are_looked_up_once() -> None
     ]
 
 
-async def test_every_address_of_a_resource_reads_it() -> None:
+async def test_a_resource_can_be_read_by_each_of_its_uris() -> None:
     resources, _ = garden_of(whole, plan, row)
     for uri in ("garden://north/plan", "plan://north"):
         assert await resources.read(uri, CONTEXT) == ReadResource(uri, "text/plain", "north")
@@ -87,39 +87,39 @@ async def test_every_address_of_a_resource_reads_it() -> None:
 @pytest.mark.parametrize(
     "uri", ["plan://a.b", "plan://", f"plan://{'a' * 101}", "plan://ä", "plan://a\nb", "plan://\0"]
 )
-async def test_what_is_no_id_is_refused(uri: str) -> None:
+async def test_an_invalid_id_is_refused(uri: str) -> None:
     resources, _ = garden_of(plan)
     with pytest.raises(InvalidRequest):
         await resources.read(uri, CONTEXT)
 
 
-async def test_an_unknown_address_is_told_with_the_nearest() -> None:
+async def test_an_unknown_uri_is_refused_with_the_nearest_ones() -> None:
     resources, _ = garden_of(whole, plan)
     with pytest.raises(NotFound) as caught:
         await resources.read("garden://al", CONTEXT)
     assert caught.value.hint == "did you mean garden://all or garden://{bed}/plan?"
     with pytest.raises(NotFound) as caught:
         await resources.read("file:///etc/passwd", CONTEXT)
-    assert caught.value.hint == "there are: garden://all, garden://{bed}/plan, plan://{bed}"
+    assert caught.value.hint == "known: garden://all, garden://{bed}/plan, plan://{bed}"
 
 
-async def test_a_bug_tells_no_more_than_its_kind() -> None:
+async def test_a_bug_reveals_only_the_type_of_its_exception() -> None:
     resources, _ = garden_of(seeds)
     with pytest.raises(Internal, match="ZeroDivisionError"):
         await resources.read("garden://north/list", CONTEXT)
 
 
-async def test_only_what_has_a_mark_can_be_waited_for() -> None:
+async def test_only_a_resource_with_a_version_tag_supports_subscriptions() -> None:
     resources, garden = garden_of(whole, plan)
     assert await resources.mark("plan://north") == "0"
-    garden.looks = 5
+    garden.reads = 5
     assert await resources.mark("plan://north") == "5"
     with pytest.raises(InvalidRequest) as caught:
         await resources.mark("garden://all")
-    assert caught.value.hint == "those of these are: garden://{bed}/plan"
+    assert caught.value.hint == "these do: garden://{bed}/plan"
 
 
-def test_a_declaration_that_cannot_work_is_refused() -> None:
+def test_an_invalid_declaration_is_refused() -> None:
     async def undocumented() -> str:
         return ""
 

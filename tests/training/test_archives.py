@@ -1,3 +1,5 @@
+"""Package archives yield their metadata, readme and sources."""
+
 import gzip
 import io
 import json
@@ -7,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from models.archives import SourceFile, debian_licences, language_of, open_archive
+from models.archives import SourceFile, language_of, open_archive, parse_debian_licences
 
 CODE = "export function close(pool) {\n  pool.clear()\n}\n"
 
 
-def test_a_wheel_is_read_by_its_metadata(tmp_path: Path):
+def test_a_wheel_yields_metadata_readme_and_own_sources(tmp_path: Path):
     path = tmp_path / "pool-1.2-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:
         wheel.writestr(
@@ -31,7 +33,7 @@ def test_a_wheel_is_read_by_its_metadata(tmp_path: Path):
     assert list(archive.sources()) == [SourceFile("py", "size = 4\n")]
 
 
-def test_an_npm_package_gives_its_sources_before_built_ones_and_nothing_minified_or_generated(tmp_path: Path):
+def test_an_npm_package_yields_sources_before_built_files_and_nothing_minified_or_generated(tmp_path: Path):
     path = tmp_path / "pool-1.2.0.tgz"
     path.write_bytes(
         gzip.compress(
@@ -62,7 +64,7 @@ def test_an_npm_package_gives_its_sources_before_built_ones_and_nothing_minified
     ]
 
 
-def test_a_debian_package_declares_the_licence_of_every_file_but_its_packaging(tmp_path: Path):
+def test_debian_licences_are_read_for_all_files_except_the_packaging(tmp_path: Path):
     text = (
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\n"
         "Files: *\nCopyright: Someone\nLicense: Expat\n\n"
@@ -71,14 +73,14 @@ def test_a_debian_package_declares_the_licence_of_every_file_but_its_packaging(t
         "License: Expat\n Permission is hereby granted\n"
     )
 
-    assert debian_licences(text) == ["BSD-3-clause", "Expat"]
+    assert parse_debian_licences(text) == ["BSD-3-clause", "Expat"]
 
 
 @pytest.mark.parametrize(
     ("path", "language"),
     [("a/b.py", "py"), ("a.d.ts", "dts"), ("a.d.mts", "dts"), ("a.tsx", "ts"), ("a.cjs", "js"), ("a.md", None)],
 )
-def test_a_file_is_told_by_its_name(path: str, language: str | None):
+def test_the_suffix_decides_the_language(path: str, language: str | None):
     assert language_of(path) == language
 
 

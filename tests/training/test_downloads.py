@@ -1,3 +1,5 @@
+"""Packages are downloaded in batches."""
+
 import sys
 from pathlib import Path
 
@@ -5,7 +7,7 @@ import pytest
 
 from models import downloads
 
-# A client that makes one file a package, and fails as a whole when it does not know one.
+# A fake registry client: it creates one file per package and fails when one package is unknown.
 CLIENT = """
 import pathlib, sys
 with open("calls.txt", "a") as calls:
@@ -17,7 +19,7 @@ for name in sys.argv[1:]:
 """
 
 
-def test_an_unknown_package_does_not_cost_its_batch_and_a_second_run_asks_only_for_it(
+def test_an_unknown_package_does_not_fail_its_batch_and_the_next_run_retries_only_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(downloads.COMMANDS, "pypi", (sys.executable, "-c", CLIENT))
@@ -25,7 +27,7 @@ def test_an_unknown_package_does_not_cost_its_batch_and_a_second_run_asks_only_f
     for _ in range(2):
         downloads.fetch({"pypi": ["a", "unknown", "b"]}, tmp_path)
 
-    assert [path.name for path in downloads.archives(tmp_path)] == ["a.whl", "b.whl"]
+    assert [path.name for path in downloads.list_archives(tmp_path)] == ["a.whl", "b.whl"]
     assert (tmp_path / "calls.txt").read_text().splitlines() == [
         "a unknown b",
         "a",
@@ -36,8 +38,8 @@ def test_an_unknown_package_does_not_cost_its_batch_and_a_second_run_asks_only_f
     ]
 
 
-def test_every_list_pins_each_package_once_and_debian_serves_one_version():
-    for source, specs in downloads.listed().items():
+def test_every_list_pins_each_package_once_except_for_debian_without_versions():
+    for source, specs in downloads.packages_to_harvest().items():
         assert len(specs) == len(set(specs))
         mark = {"pypi": "==", "npm": "@", "debian": ""}[source]
         assert [spec for spec in specs if mark not in spec[1:]] == []

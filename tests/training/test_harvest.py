@@ -1,10 +1,12 @@
+"""Pairs and texts are harvested from packages with permissive licences."""
+
 import json
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
 
-from models.described import Pair
-from models.harvest import Harvest, Text, harvest
+from models.harvest import PackageRecord, PackageText, harvest
+from models.pairs import Pair
 
 SOURCE = '''"""{module}"""
 
@@ -30,7 +32,7 @@ def wheel(folder: Path, name: str, licence: str) -> Path:
     return path
 
 
-def test_only_permissive_packages_that_are_not_held_out_are_kept_and_all_are_recorded(tmp_path: Path):
+def test_only_permissive_packages_that_are_not_held_out_are_harvested_and_all_are_recorded(tmp_path: Path):
     broken = tmp_path / "broken-1.0.whl"
     broken.write_bytes(b"no archive")
     files = [broken, wheel(tmp_path, "flask", "MIT"), wheel(tmp_path, "free", "MIT"), wheel(tmp_path, "gnu", "GPL-3.0")]
@@ -42,14 +44,14 @@ def test_only_permissive_packages_that_are_not_held_out_are_kept_and_all_are_rec
     assert [json.loads(line) for line in pairs.read_text().splitlines()] == [
         asdict(Pair("free", "py", "function", "close", summary, summary, CODE))
     ]
-    assert [Text(**json.loads(line)) for line in texts.read_text().splitlines()] == [
-        Text("free", True, README),
-        Text("free", False, MODULE),
+    assert [PackageText(**json.loads(line)) for line in texts.read_text().splitlines()] == [
+        PackageText("free", True, README),
+        PackageText("free", False, MODULE),
     ]
-    first, *others = [Harvest(**json.loads(line)) for line in record.read_text().splitlines()]
+    first, *others = [PackageRecord(**json.loads(line)) for line in record.read_text().splitlines()]
     assert first.outcome.startswith("unreadable: BadZipFile")
     assert others == [
-        Harvest("flask", "1.0", "MIT", "held out", 0),
-        Harvest("free", "1.0", "MIT", "harvested", 1),
-        Harvest("gnu", "1.0", "GPL-3.0", "licence", 0),
+        PackageRecord("flask", "1.0", "MIT", "held out", 0),
+        PackageRecord("free", "1.0", "MIT", "harvested", 1),
+        PackageRecord("gnu", "1.0", "GPL-3.0", "licence", 0),
     ]

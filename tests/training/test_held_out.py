@@ -1,3 +1,5 @@
+"""Packages of the evaluation are held out of training."""
+
 import re
 
 import pytest
@@ -26,7 +28,7 @@ from models.held_out import DEVELOPMENT_SETS, TEST_SETS, is_held_out
         "librust-globset-dev",
     ],
 )
-def test_a_measured_package_a_benchmark_repository_and_their_kin_are_held_out(package: str):
+def test_evaluation_packages_benchmark_repositories_and_related_packages_are_held_out(package: str):
     assert is_held_out(package)
 
 
@@ -35,13 +37,13 @@ def test_a_name_that_only_contains_a_held_out_word_is_not_held_out(package: str)
     assert not is_held_out(package)
 
 
-def test_every_measured_package_is_held_out():
+def test_every_evaluation_package_is_held_out():
     measured = [spec for code_set in (*TEST_SETS.values(), *DEVELOPMENT_SETS.values()) for spec in code_set.packages]
 
     assert [spec for spec in measured if not is_held_out(re.split("==|@", spec)[0])] == []
 
 
-def test_no_list_of_packages_to_harvest_names_a_held_out_one():
-    specs = [spec for source in downloads.listed().values() for spec in source]
+def test_no_package_to_harvest_is_held_out():
+    specs = [spec for source in downloads.packages_to_harvest().values() for spec in source]
 
     assert [spec for spec in specs if is_held_out(re.sub(r"(?<=.)[=@].*", "", spec))] == []

@@ -1,6 +1,8 @@
+"""Only permissive licences are accepted."""
+
 import pytest
 
-from models.licences import permissive
+from models.licences import is_permissive
 
 
 @pytest.mark.parametrize(
@@ -13,8 +15,8 @@ from models.licences import permissive
         ["MIT License. THE SOFTWARE IS PROVIDED AS IS, WITHOUT WARRANTY, EXPRESS OR IMPLIED, REPLACEABLE OR NOT"],
     ],
 )
-def test_a_package_that_only_declares_permissive_licences_may_be_trained_on(statements: list[str]):
-    assert permissive(statements)
+def test_permissive_licences_are_accepted(statements: list[str]):
+    assert is_permissive(statements)
 
 
 @pytest.mark.parametrize(
@@ -31,5 +33,5 @@ def test_a_package_that_only_declares_permissive_licences_may_be_trained_on(stat
         ["SEE LICENSE IN LICENSE.md (MIT)"],
     ],
 )
-def test_a_package_whose_licence_is_missing_unknown_or_restricting_is_refused(statements: list[str]):
-    assert not permissive(statements)
+def test_a_missing_unknown_or_restrictive_licence_is_refused(statements: list[str]):
+    assert not is_permissive(statements)

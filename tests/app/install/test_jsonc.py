@@ -1,4 +1,4 @@
-"""JSON with comments is changed in place and comes back as it was."""
+"""JSON with comments is edited in place and can be restored."""
 
 import pytest
 
@@ -17,24 +17,24 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_128_what_is_put_in_is_there_and_taken_out_leaves_the_text_as_it_was(text: str) -> None:
-    had = "servers" in jsonc.parse(text)
-    with_ours = jsonc.put(text, ("servers", "ours"), {"command": "r", "args": ["mcp"]})
+def test_128_removing_a_value_restores_the_text_from_before_it_was_put(text: str) -> None:
+    had_servers = "servers" in jsonc.parse(text)
+    installed = jsonc.put(text, ("servers", "ours"), {"command": "r", "args": ["mcp"]})
     expected = jsonc.parse(text)
     expected.setdefault("servers", {})["ours"] = {"command": "r", "args": ["mcp"]}
-    assert jsonc.parse(with_ours) == expected
-    assert jsonc.put(with_ours, ("servers", "ours"), {"command": "r", "args": ["mcp"]}) == with_ours
-    without = jsonc.remove(with_ours, ("servers", "ours"))
-    if not had:
-        without = jsonc.remove(without, ("servers",))
-    assert jsonc.parse(without) == jsonc.parse(text)
-    if jsonc.parse(text).get("servers") or (had is False and "\n" in text and jsonc.parse(text)):
-        assert "".join(without.split()) == "".join(text.split())  # white space aside, every character
+    assert jsonc.parse(installed) == expected
+    assert jsonc.put(installed, ("servers", "ours"), {"command": "r", "args": ["mcp"]}) == installed
+    restored = jsonc.remove(installed, ("servers", "ours"))
+    if not had_servers:
+        restored = jsonc.remove(restored, ("servers",))
+    assert jsonc.parse(restored) == jsonc.parse(text)
+    if jsonc.parse(text).get("servers") or (had_servers is False and "\n" in text and jsonc.parse(text)):
+        assert "".join(restored.split()) == "".join(text.split())  # identical except for white space
     for remark in ("// mine", "/* x */", "// keep", "// one", "// last"):
-        assert (remark in with_ours) == (remark in text) == (remark in without)
+        assert (remark in installed) == (remark in text) == (remark in restored)
 
 
-def test_128_entries_of_lists_come_and_go() -> None:
+def test_128_list_entries_can_be_appended_and_removed() -> None:
     text = '{\n  "hooks": {\n    "Stop": [\n      {"a": 1}\n    ]\n  }\n}\n'
     longer = jsonc.append(text, ("hooks", "Stop"), {"b": 2})
     assert jsonc.parse(longer) == {"hooks": {"Stop": [{"a": 1}, {"b": 2}]}}
@@ -45,6 +45,6 @@ def test_128_entries_of_lists_come_and_go() -> None:
 @pytest.mark.parametrize(
     "text", ["", "{", "[1", '{"a" 1}', '{"a": 1} x', '{"a": 1 "b": 2}', '{"a": 1, "a": 2}', "[" * 999]
 )
-def test_128_what_is_no_json_is_refused(text: str) -> None:
+def test_128_invalid_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         jsonc.parse(text)

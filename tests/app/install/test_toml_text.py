@@ -1,4 +1,4 @@
-"""A table of TOML comes and goes, whatever stands around it."""
+"""Adding and removing a table of a TOML file leaves the surrounding text unchanged."""
 
 import tomllib
 from itertools import permutations
@@ -22,36 +22,36 @@ PIECES = [
     "[mcp_servers]\n",
     "\n\n",
 ]
-BEHIND = ["", '[projects."/home/[x]"]\ntrust_level = "trusted"\n', "\n# mine\n[later]\nq = 1\n"]
+APPENDED = ["", '[projects."/home/[x]"]\ntrust_level = "trusted"\n', "\n# mine\n[later]\nq = 1\n"]
 
 
-def found(text: str) -> dict[str, Any]:
+def parse(text: str) -> dict[str, Any]:
     return {name: value for name, value in tomllib.loads(text).items() if value != {}}
 
 
-def test_128_a_table_comes_and_goes_and_nothing_else_does() -> None:
-    tried = 0
+def test_128_adding_and_removing_a_table_leaves_all_other_text_unchanged() -> None:
+    count = 0
     for pieces in (pieces for length in (1, 2, 3) for pieces in permutations(PIECES, length)):
         text = "".join(pieces)
         try:
-            expected = found(text)
+            expected = parse(text)
         except tomllib.TOMLDecodeError:
             continue
-        tried += 1
-        with_ours = put_table(text, PATH, VALUES)
+        count += 1
+        installed = put_table(text, PATH, VALUES)
         servers = {**expected.get("mcp_servers", {}), "scrubjay": VALUES}
-        assert found(with_ours) == {**expected, "mcp_servers": servers}
-        assert put_table(with_ours, PATH, VALUES) == with_ours
-        assert remove_table(with_ours, PATH) == text
-        for behind in BEHIND:
-            assert found(remove_table(with_ours + behind, PATH)) == found(text + behind)
-            changed = put_table(with_ours + behind, PATH, {"command": "/y"})
-            assert found(remove_table(changed, PATH)) == found(text + behind)
-    assert tried > 500
+        assert parse(installed) == {**expected, "mcp_servers": servers}
+        assert put_table(installed, PATH, VALUES) == installed
+        assert remove_table(installed, PATH) == text
+        for appended in APPENDED:
+            assert parse(remove_table(installed + appended, PATH)) == parse(text + appended)
+            changed = put_table(installed + appended, PATH, {"command": "/y"})
+            assert parse(remove_table(changed, PATH)) == parse(text + appended)
+    assert count > 500
 
 
 def test_128_comments_before_the_next_table_stay() -> None:
-    """tomlkit counts them to the table before, and would remove them with it."""
+    """tomlkit assigns them to the previous table and would remove them with it."""
     text = put_table('model = "o3"\n', PATH, VALUES) + "\n# mine\n[later]\nq = 1\n"
     assert remove_table(text, PATH) == 'model = "o3"\n\n# mine\n[later]\nq = 1\n'
     assert "\n# mine\n[later]\n" in put_table(text, PATH, {"command": "/y"})

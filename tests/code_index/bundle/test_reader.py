@@ -1,4 +1,4 @@
-"""A bundle can be opened where the repository is not, and one with anything strange in it is refused."""
+"""A bundle can be opened without its repository, and a malformed one is rejected."""
 
 import io
 import json
@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 import zstandard
 
-from scrubjay.code_index.bundle import reader as opening
-from scrubjay.code_index.bundle.reader import Origin, open_bundle
-from scrubjay.code_index.bundle.writer import bundle, manifest
+from scrubjay.code_index.bundle import reader
+from scrubjay.code_index.bundle.reader import BundleOrigin, open_bundle
+from scrubjay.code_index.bundle.writer import bundle_manifest, write_bundle
 from scrubjay.code_index.discovery.contents import blob_id
-from scrubjay.code_index.search.ranker import Toggles
+from scrubjay.code_index.search.ranker import SignalToggles
 from scrubjay.code_index.service import CodeService
 from scrubjay.core.errors import InvalidRequest, NotFound, ScrubjayError, TooLarge
 from scrubjay.core.progress import SilentReporter
-from tests.code_index.bundle.house import FILES, KEY, indexed, service, written
+from tests.code_index.bundle.sample_repository import FILES, KEY, build_index, open_service, write_files
 
 MANIFEST: dict[str, Any] = {"index_id": "idx_a", "repo": {"root": "/apollo", "rev": "HEAD"}}
 
@@ -34,20 +34,20 @@ def snippet(path: str, text: str = "a = 1\n", **more: Any) -> dict[str, Any]:
 
 
 def members(*snippets: Mapping[str, Any], files: list[Any] | None = None, **changed: bytes | None) -> dict[str, bytes]:
-    """The members of a bundle with these texts; `changed` puts others in their place, or takes them out."""
+    """Return the members of a bundle with these texts; `changed` replaces or removes some."""
     listed = [entry(one["path"]) for one in snippets] if files is None else files
-    whole: dict[str, bytes | None] = {
+    contents: dict[str, bytes | None] = {
         "manifest.json": json.dumps(MANIFEST).encode(),
         "repomap.json": json.dumps({"files": listed}).encode(),
         "snippets.jsonl": b"".join(json.dumps(one).encode() + b"\n" for one in snippets),
     } | {name.replace("_", "."): content for name, content in changed.items()}
-    return {name: content for name, content in whole.items() if content is not None}
+    return {name: content for name, content in contents.items() if content is not None}
 
 
-def packed(path: Path, parts: Mapping[str, bytes], *strange: tarfile.TarInfo) -> Path:
+def write_archive(path: Path, parts: Mapping[str, bytes], *extra: tarfile.TarInfo) -> Path:
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
-        for member in strange:
+        for member in extra:
             tar.addfile(member)
         for name, content in parts.items():
             member = tarfile.TarInfo(name)
@@ -58,50 +58,50 @@ def packed(path: Path, parts: Mapping[str, bytes], *strange: tarfile.TarInfo) ->
 
 
 def member(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
-    made = tarfile.TarInfo(name)
-    made.type, made.linkname = kind, target
-    return made
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
 
 
 @pytest.fixture(scope="module")
 async def code(tmp_path_factory: pytest.TempPathFactory, anyio_backend: str) -> AsyncGenerator[CodeService]:
-    async with service(tmp_path_factory.mktemp("home")) as code:
+    async with open_service(tmp_path_factory.mktemp("home")) as code:
         yield code
 
 
-async def test_what_was_indexed_there_is_found_here(tmp_path: Path) -> None:
-    there = written(tmp_path / "there", FILES)
-    async with service(tmp_path / "home there") as code:
-        index_id = await indexed(code, there)
-        counts = (await manifest(code, index_id))["counts"]
-        file = shutil.copy(await bundle(code, index_id, SilentReporter()), tmp_path / "bundle.tar.zst")
-    shutil.rmtree(there)
-    async with service(tmp_path / "home here") as code:
+async def test_a_bundle_opened_elsewhere_gives_the_same_results(tmp_path: Path) -> None:
+    root = write_files(tmp_path / "root", FILES)
+    async with open_service(tmp_path / "home root") as code:
+        index_id = await build_index(code, root)
+        counts = (await bundle_manifest(code, index_id))["counts"]
+        file = shutil.copy(await write_bundle(code, index_id, SilentReporter()), tmp_path / "bundle.tar.zst")
+    shutil.rmtree(root)
+    async with open_service(tmp_path / "home here") as code:
         opened = await open_bundle(code.indexer, Path(file), SilentReporter())
         assert (opened.origin, opened.files, opened.without_text) == (
-            Origin(index_id, str(there), "HEAD"),
+            BundleOrigin(index_id, str(root), "HEAD"),
             len(FILES),
             0,
         )
-        assert (await manifest(code, opened.record.id))["counts"] == counts
+        assert (await bundle_manifest(code, opened.record.id))["counts"] == counts
         found = await code.search(
-            opened.record.id, "what is kept under a name", limit=1, toggles=Toggles(), context_lines=2
+            opened.record.id, "what is kept under a name", limit=1, toggles=SignalToggles(), context_lines=2
         )
         assert [hit.file.path for hit in found] == ["shop/store.py"]
         assert found[0].file.content.blob == blob_id(FILES["shop/store.py"])
-        assert "def load" in found[0].extract.text
+        assert "def load" in found[0].excerpt.text
         loaded = await code.load(opened.record.id)
         (load,) = loaded.names.find("load")
-        assert [link.line for link in (await code.links(loaded)).to(load)] == [17]
+        assert [link.line for link in (await code.use_graph(loaded)).users_of(load)] == [17]
         assert (
             KEY not in (await code.content(loaded, loaded.corpus.files[loaded.corpus.row_of["shop/shop.py"]])).decode()
         )
         again = await open_bundle(code.indexer, Path(file), SilentReporter())
         assert again == opened
-        # It can be bundled itself, and is then still the same.
-        inside = await bundle(code, opened.record.id, SilentReporter())
+        # A bundle of the opened index has the same counts.
+        inside = await write_bundle(code, opened.record.id, SilentReporter())
         third = await open_bundle(code.indexer, inside, SilentReporter())
-        assert (await manifest(code, third.record.id))["counts"] == counts
+        assert (await bundle_manifest(code, third.record.id))["counts"] == counts
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ async def test_what_was_indexed_there_is_found_here(tmp_path: Path) -> None:
         *("a" * 256, "/".join("a" * 65)),
     ],
 )
-async def test_a_path_that_leads_elsewhere_is_refused(tmp_path: Path, code: CodeService, path: str) -> None:
-    file = packed(tmp_path / "b", members(snippet(path)))
-    await refused(code, file, InvalidRequest, "no path within a repository")
+async def test_a_path_that_leads_out_of_the_folder_is_rejected(tmp_path: Path, code: CodeService, path: str) -> None:
+    file = write_archive(tmp_path / "b", members(snippet(path)))
+    await assert_rejected(code, file, InvalidRequest, "not a path inside a repository")
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,13 @@ async def test_a_path_that_leads_elsewhere_is_refused(tmp_path: Path, code: Code
     ],
     ids=lambda one: one.name,
 )
-async def test_members_that_no_bundle_has_are_refused(
-    tmp_path: Path, code: CodeService, strange: tarfile.TarInfo
-) -> None:
-    await refused(code, packed(tmp_path / "b", members(snippet("a.py")), strange), InvalidRequest, "no bundle")
+async def test_links_and_devices_are_rejected(tmp_path: Path, code: CodeService, strange: tarfile.TarInfo) -> None:
+    await assert_rejected(
+        code,
+        write_archive(tmp_path / "b", members(snippet("a.py")), strange),
+        InvalidRequest,
+        "bundle cannot be opened",
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,58 +163,58 @@ async def test_members_that_no_bundle_has_are_refused(
         dict(reversed(members(snippet("a.py")).items())),
     ],
 )
-async def test_what_is_not_a_bundle_of_ours_is_refused(
-    tmp_path: Path, code: CodeService, parts: Mapping[str, bytes]
-) -> None:
-    await refused(code, packed(tmp_path / "b", parts), InvalidRequest, "bundle")
+async def test_a_malformed_bundle_is_rejected(tmp_path: Path, code: CodeService, parts: Mapping[str, bytes]) -> None:
+    await assert_rejected(code, write_archive(tmp_path / "b", parts), InvalidRequest, "bundle")
 
 
 @pytest.mark.parametrize("content", [b"", b"no zstandard", zstandard.compress(b"no archive"), zstandard.compress(b"")])
-async def test_what_cannot_be_unpacked_is_refused(tmp_path: Path, code: CodeService, content: bytes) -> None:
+async def test_an_invalid_archive_is_rejected(tmp_path: Path, code: CodeService, content: bytes) -> None:
     (tmp_path / "b").write_bytes(content)
-    await refused(code, tmp_path / "b", InvalidRequest, "no bundle")
+    await assert_rejected(code, tmp_path / "b", InvalidRequest, "bundle cannot be opened")
 
 
-async def test_a_bundle_that_was_cut_off_is_refused(tmp_path: Path, code: CodeService) -> None:
-    file = packed(tmp_path / "b", members(snippet("a.py", os.urandom(50_000).hex())))
+async def test_a_truncated_bundle_is_rejected(tmp_path: Path, code: CodeService) -> None:
+    file = write_archive(tmp_path / "b", members(snippet("a.py", os.urandom(50_000).hex())))
     file.write_bytes(file.read_bytes()[:-100])
-    await refused(code, file, InvalidRequest, "bundle")
+    await assert_rejected(code, file, InvalidRequest, "bundle")
 
 
 @pytest.mark.parametrize(
     ("limit", "value"),
     [
-        ("MOST_PACKED", 10),
-        ("ALWAYS_UNPACKED", 1_000),
-        ("MOST_MEMBERS", 1),
-        ("MOST_MAP_BYTES", 10),
-        ("MOST_MANIFEST_BYTES", 10),
-        ("MOST_LINE_BYTES", 100),
+        ("MAX_PACKED_BYTES", 10),
+        ("MIN_UNPACKED_LIMIT", 1_000),
+        ("MAX_MEMBERS", 1),
+        ("MAX_MAP_BYTES", 10),
+        ("MAX_MANIFEST_BYTES", 10),
+        ("MAX_LINE_BYTES", 100),
     ],
 )
-async def test_more_than_any_bundle_holds_is_refused(
+async def test_a_bundle_above_a_limit_is_rejected(
     tmp_path: Path, code: CodeService, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
-    monkeypatch.setattr(opening, limit, value)
-    await refused(code, packed(tmp_path / "b", members(snippet("a.py", "a" * 100_000))), TooLarge, "more")
+    monkeypatch.setattr(reader, limit, value)
+    await assert_rejected(
+        code, write_archive(tmp_path / "b", members(snippet("a.py", "a" * 100_000))), TooLarge, "more"
+    )
 
 
-async def test_a_file_larger_than_any_that_is_read_is_refused(tmp_path: Path, code: CodeService) -> None:
+async def test_a_file_above_the_size_limit_is_rejected(tmp_path: Path, code: CodeService) -> None:
     parts = [snippet("a.py", "a" * 1_500_000) for _ in range(4)]
-    file = packed(tmp_path / "b", members(*parts, files=[entry("a.py")]))
-    await refused(code, file, TooLarge, "a.py")
+    file = write_archive(tmp_path / "b", members(*parts, files=[entry("a.py")]))
+    await assert_rejected(code, file, TooLarge, "a.py")
 
 
-async def test_what_is_no_file_is_refused(tmp_path: Path, code: CodeService) -> None:
+async def test_a_path_that_is_not_a_file_is_rejected(tmp_path: Path, code: CodeService) -> None:
     os.mkfifo(tmp_path / "pipe")
-    await refused(code, tmp_path / "pipe", InvalidRequest, "no file")
-    await refused(code, tmp_path, InvalidRequest, "no file")
-    await refused(code, tmp_path / "none", NotFound, "no file")
+    await assert_rejected(code, tmp_path / "pipe", InvalidRequest, "not a file")
+    await assert_rejected(code, tmp_path, InvalidRequest, "not a file")
+    await assert_rejected(code, tmp_path / "none", NotFound, "no file")
 
 
-async def refused(code: CodeService, file: Path, kind: type[ScrubjayError], why: str) -> None:
-    """It is refused, and nothing is left of it."""
-    with pytest.raises(kind, match=why):
+async def assert_rejected(code: CodeService, file: Path, kind: type[ScrubjayError], message: str) -> None:
+    """Check that opening fails and leaves nothing behind."""
+    with pytest.raises(kind, match=message):
         await open_bundle(code.indexer, file, SilentReporter())
-    assert not [*(code.indexer.folder / opening.OPENED).glob("*")]
+    assert not [*(code.indexer.folder / reader.OPENED_FOLDER).glob("*")]
     assert not await code.store.indexes()

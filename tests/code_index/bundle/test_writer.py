@@ -1,4 +1,4 @@
-"""A bundle holds every documented part of one state, and no secret."""
+"""A bundle contains every documented part of one state of an index, and no secret."""
 
 import hashlib
 import io
@@ -13,18 +13,26 @@ from typing import Any
 import pytest
 import zstandard
 
-from scrubjay.code_index.bundle import writer as writing
-from scrubjay.code_index.bundle.writer import bundle, log, manifest, snippets_of
+from scrubjay.code_index.bundle import writer
+from scrubjay.code_index.bundle.writer import bundle_log, bundle_manifest, make_snippets, write_bundle
 from scrubjay.code_index.models import Span
 from scrubjay.code_index.service import CodeService
 from scrubjay.core.errors import Cancelled, NotFound
 from scrubjay.core.progress import SilentReporter
-from tests.code_index.bundle.house import BESIDE, FILES, KEY, STORE, indexed, service, written
+from tests.code_index.bundle.sample_repository import (
+    FILES,
+    INSTALLED,
+    KEY,
+    STORE,
+    build_index,
+    open_service,
+    write_files,
+)
 
 Parts = dict[str, bytes]
 
 
-def unpacked(file: Path) -> Parts:
+def read_archive(file: Path) -> Parts:
     content = zstandard.ZstdDecompressor().decompressobj().decompress(file.read_bytes())
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         return {member.name: (archive.extractfile(member) or io.BytesIO()).read() for member in archive}
@@ -36,21 +44,21 @@ def lines(content: bytes) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 async def code(tmp_path_factory: pytest.TempPathFactory, anyio_backend: str) -> AsyncGenerator[CodeService]:
-    async with service(tmp_path_factory.mktemp("home")) as code:
+    async with open_service(tmp_path_factory.mktemp("home")) as code:
         yield code
 
 
 @pytest.fixture(scope="module")
 async def index_id(tmp_path_factory: pytest.TempPathFactory, code: CodeService) -> str:
-    return await indexed(code, written(tmp_path_factory.mktemp("shop"), {**FILES, **BESIDE}))
+    return await build_index(code, write_files(tmp_path_factory.mktemp("shop"), {**FILES, **INSTALLED}))
 
 
 @pytest.fixture(scope="module")
 async def parts(code: CodeService, index_id: str) -> Parts:
-    return unpacked(await bundle(code, index_id, SilentReporter()))
+    return read_archive(await write_bundle(code, index_id, SilentReporter()))
 
 
-def test_every_documented_part_is_there(parts: Parts) -> None:
+def test_every_documented_part_is_present(parts: Parts) -> None:
     assert list(parts) == [
         "manifest.json",
         "status.json",
@@ -69,55 +77,57 @@ def test_every_documented_part_is_there(parts: Parts) -> None:
     ]
 
 
-def test_no_part_has_the_secret(parts: Parts) -> None:
+def test_no_part_contains_the_secret(parts: Parts) -> None:
     assert not [name for name, content in parts.items() if KEY.encode() in content]
 
 
-async def test_the_manifest_inside_is_that_of_the_index(parts: Parts, code: CodeService, index_id: str) -> None:
-    inside, told = json.loads(parts["manifest.json"]), await manifest(code, index_id)
-    counts = inside["counts"]
-    assert counts == told["counts"] | {
+async def test_the_manifest_in_the_bundle_equals_that_of_the_index(
+    parts: Parts, code: CodeService, index_id: str
+) -> None:
+    bundled, manifest = json.loads(parts["manifest.json"]), await bundle_manifest(code, index_id)
+    counts = bundled["counts"]
+    assert counts == manifest["counts"] | {
         "snippets": counts["chunks"],
         "files_without_text": 0,
         "vendor_types": 2,
         "vendor_sources": 2,
     }
-    assert {**inside, "counts": None} == {**told, "counts": None}
-    assert (told["counts"]["files_indexed"], told["config"]["languages"]) == (
+    assert {**bundled, "counts": None} == {**manifest, "counts": None}
+    assert (manifest["counts"]["files_indexed"], manifest["config"]["languages"]) == (
         len(FILES),
         ["python", "text", "typescript"],
     )
-    assert parts["log.md"].decode() == await log(code, index_id)
+    assert parts["log.md"].decode() == await bundle_log(code, index_id)
     assert json.loads(parts["status.json"])["state"] == "completed"
 
 
-def test_vectors_are_as_documented_one_for_each_chunk(parts: Parts) -> None:
+def test_there_is_one_vector_per_chunk_in_the_documented_format(parts: Parts) -> None:
     content, chunks = parts["vectors.bin"], json.loads(parts["chunks.json"])
     count, dimension = struct.unpack_from("<II", content)
     assert (count, len(content)) == (len(chunks), 8 + 4 * count * dimension)
     first = struct.unpack_from(f"<{dimension}f", content, 8)
     assert sum(value * value for value in first) == pytest.approx(1, abs=0.01)
-    told = json.loads(parts["leann.index"])
-    assert (told["chunk_count"], told["dimension"], told["model_name"]) == (count, dimension, "static-v1")
+    header = json.loads(parts["leann.index"])
+    assert (header["chunk_count"], header["dimension"], header["model_name"]) == (count, dimension, "static-v1")
     assert set(chunks[0]) == {"chunk_id", "path", "span", "lines", "token_count"}
 
 
-def test_the_graph_says_who_defines_imports_and_calls_what(parts: Parts) -> None:
+def test_the_graph_contains_definitions_imports_and_calls(parts: Parts) -> None:
     graph = [line for line in lines(parts["serena_graph.jsonl"]) if line["path"] == "shop/shop.py"]
     shop = FILES["shop/shop.py"]
 
-    def said(kind: str, symbol: str) -> dict[str, Any]:
+    def entry(kind: str, symbol: str) -> dict[str, Any]:
         (found,) = [line for line in graph if (line["type"], line["symbol"]) == (kind, symbol)]
         return found
 
-    sell = said("def", "Shop.sell")
+    sell = entry("def", "Shop.sell")
     assert sell["sig"] == "def sell(self, name: str) -> str"
     assert shop[slice(*sell["span"])].startswith(b"def sell")
-    call = said("call", "load")
+    call = entry("call", "load")
     assert (call["caller"], call["callee"], call["line"]) == ("Shop.sell", "shop/store.py::load", 17)
     assert shop[slice(*call["span"])] == b"load"
-    taken = said("import", "load")
-    assert (taken["from_module"], shop[slice(*taken["span"])]) == (
+    imported = entry("import", "load")
+    assert (imported["from_module"], shop[slice(*imported["span"])]) == (
         "shop.store",
         b"from shop.store import load",
     )
@@ -125,7 +135,7 @@ def test_the_graph_says_who_defines_imports_and_calls_what(parts: Parts) -> None
     assert all(fields <= {*line} and line["span"][0] < line["span"][1] for line in graph)
 
 
-def test_the_map_ranks_files_and_says_which_use_which(parts: Parts) -> None:
+def test_the_map_ranks_files_and_lists_their_dependencies(parts: Parts) -> None:
     found = json.loads(parts["repomap.json"])
     files = {file["path"]: file for file in found["files"]}
     assert sum(file["rank"] for file in files.values()) == pytest.approx(1, abs=1e-6)
@@ -135,7 +145,7 @@ def test_the_map_ranks_files_and_says_which_use_which(parts: Parts) -> None:
     assert found["edges"] == [{"source": "shop/shop.py", "target": "shop/store.py", "weight": 1.0, "type": "import"}]
 
 
-def test_snippets_have_their_lines_and_what_is_around_them(parts: Parts) -> None:
+def test_snippets_have_line_numbers_and_context(parts: Parts) -> None:
     (snippet,) = [line for line in lines(parts["snippets.jsonl"]) if line["path"] == "shop/store.py"]
     text = STORE.strip("\n")
     assert snippet == {
@@ -152,17 +162,17 @@ def test_snippets_have_their_lines_and_what_is_around_them(parts: Parts) -> None
     }
 
 
-async def test_the_same_state_is_the_same_file(code: CodeService, index_id: str) -> None:
-    file = await bundle(code, index_id, SilentReporter())
+async def test_an_unchanged_index_gives_an_identical_bundle(code: CodeService, index_id: str) -> None:
+    file = await write_bundle(code, index_id, SilentReporter())
     content, moment = file.read_bytes(), file.stat().st_mtime_ns
-    assert (await bundle(code, index_id, SilentReporter())).stat().st_mtime_ns == moment
-    (file.parent / writing.STATE).unlink()
-    assert (await bundle(code, index_id, SilentReporter())).read_bytes() == content
+    assert (await write_bundle(code, index_id, SilentReporter())).stat().st_mtime_ns == moment
+    (file.parent / writer.STATE_FILE).unlink()
+    assert (await write_bundle(code, index_id, SilentReporter())).read_bytes() == content
     assert file.stat().st_mtime_ns != moment
 
 
-class Impatient:
-    """Asks the work to stop at its second step."""
+class CancelAtSecondStep:
+    """A reporter that cancels the work at its second report."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -173,39 +183,39 @@ class Impatient:
             raise Cancelled("enough")
 
 
-async def test_a_bundle_that_is_given_up_leaves_nothing(tmp_path: Path) -> None:
-    root = written(tmp_path / "shop", FILES)
-    async with service(tmp_path / "home") as code:
-        index_id = await indexed(code, root)
+async def test_a_cancelled_bundle_leaves_no_files(tmp_path: Path) -> None:
+    root = write_files(tmp_path / "shop", FILES)
+    async with open_service(tmp_path / "home") as code:
+        index_id = await build_index(code, root)
         await code.load(index_id)
         folder = code.indexer.folder / index_id
         killed = folder / "writing-killed"
         killed.mkdir()
         before = {path.name for path in folder.iterdir()} - {killed.name}
         with pytest.raises(Cancelled):
-            await bundle(code, index_id, Impatient())
+            await write_bundle(code, index_id, CancelAtSecondStep())
         assert {path.name for path in folder.iterdir()} == before
-        # A file that changed since it was indexed has no text that could be told.
+        # A file that changed since it was indexed has no text.
         (root / "shop/store.py").write_text("changed = True\n")
-        inside = json.loads(unpacked(await bundle(code, index_id, SilentReporter()))["manifest.json"])
+        inside = json.loads(read_archive(await write_bundle(code, index_id, SilentReporter()))["manifest.json"])
         assert inside["counts"]["files_without_text"] == 1
-        # The next state has its own bundle.
-        await indexed(code, root)
-        inside = json.loads(unpacked(await bundle(code, index_id, SilentReporter()))["manifest.json"])
+        # The next state has a bundle of its own.
+        await build_index(code, root)
+        inside = json.loads(read_archive(await write_bundle(code, index_id, SilentReporter()))["manifest.json"])
         assert (inside["generation"], inside["counts"]["files_without_text"]) == (2, 0)
 
 
-async def test_nothing_is_made_for_an_index_that_is_not_there(code: CodeService) -> None:
+async def test_an_unknown_index_creates_no_files(code: CodeService) -> None:
     before = {path.name for path in code.indexer.folder.iterdir()}
     with pytest.raises(NotFound):
-        await bundle(code, "idx_none", SilentReporter())
+        await write_bundle(code, "idx_none", SilentReporter())
     assert {path.name for path in code.indexer.folder.iterdir()} == before
 
 
-async def test_what_is_kept_beside_an_index_goes_with_it(tmp_path: Path) -> None:
-    root = written(tmp_path / "shop", FILES)
-    async with service(tmp_path / "home") as code:
-        file = await bundle(code, await indexed(code, root), SilentReporter())
+async def test_the_bundle_is_deleted_with_its_index(tmp_path: Path) -> None:
+    root = write_files(tmp_path / "shop", FILES)
+    async with open_service(tmp_path / "home") as code:
+        file = await write_bundle(code, await build_index(code, root), SilentReporter())
         assert await code.clean_up() == 0
         assert file.exists()
         shutil.rmtree(root)
@@ -213,11 +223,11 @@ async def test_what_is_kept_beside_an_index_goes_with_it(tmp_path: Path) -> None
         assert not file.parent.exists()
 
 
-def test_a_text_in_which_something_was_masked_is_still_whole() -> None:
+def test_a_masked_text_keeps_all_of_its_lines() -> None:
     text = f'\n\na = 1\n\nKEY = "{KEY}"\n\n\nb = 2\n\n'
     starts = [text.index(part) for part in ("a = 1", "KEY", "b = 2")]
     spans = [Span(starts[0], starts[0] + 5, 3, 3), Span(starts[1], starts[1] + 28, 5, 5), Span(starts[2], 43, 8, 8)]
-    found = [*snippets_of("a.py", text.encode(), spans)]
+    found = [*make_snippets("a.py", text.encode(), spans)]
     whole = "".join(snippet["blank"] + snippet["text"] + snippet["tail"] for snippet in found)
     assert KEY not in json.dumps(found)
     assert (whole.count("\n"), whole.startswith("\n\na = 1\n\nKEY = "), whole.endswith("\n\n\nb = 2\n\n")) == (

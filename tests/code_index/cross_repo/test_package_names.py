@@ -1,4 +1,4 @@
-"""A name that a file takes of another repository's package means what that repository defines, in both directions."""
+"""A name imported from another repository's package resolves to its definition there, in both directions."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,9 +7,9 @@ import pytest
 
 from scrubjay.code_index.cross_repo import definitions as definers
 from scrubjay.code_index.cross_repo.definitions import defined_elsewhere
-from scrubjay.code_index.cross_repo.dependents import Wanted, used_elsewhere
-from scrubjay.code_index.questions.impact import defined
-from scrubjay.code_index.service import Loaded
+from scrubjay.code_index.cross_repo.dependents import UsedSymbol, used_elsewhere
+from scrubjay.code_index.questions.impact import definitions_named
+from scrubjay.code_index.service import LoadedIndex
 from tests.code_index.cross_repo.two_repositories import write_both, write_files
 from tests.code_index.indexes import Home, opened
 
@@ -38,10 +38,12 @@ ALIASES = {
     ),
 }
 SURE, GUESS = ("imported", 0.9), ("name", 0.4)
-Told = set[tuple[str, int, str, float]]
+Calls = set[tuple[str, int, str, float]]
 
 
-async def both(home: Home, folder: Path, library: Mapping[str, str] | None = None) -> tuple[Loaded, Loaded]:
+async def build_both(
+    home: Home, folder: Path, library: Mapping[str, str] | None = None
+) -> tuple[LoadedIndex, LoadedIndex]:
     roots = write_both(folder)
     write_files(roots[0], library or {})
     write_files(roots[1], ALIASES)
@@ -49,9 +51,9 @@ async def both(home: Home, folder: Path, library: Mapping[str, str] | None = Non
     return first, second
 
 
-async def callers(home: Home, name: str, library: Loaded, application: Loaded) -> Told:
+async def callers(home: Home, name: str, library: LoadedIndex, application: LoadedIndex) -> Calls:
     found = await used_elsewhere(
-        home.code, library, dict.fromkeys(defined(name, library), Wanted()), [library, application], 1
+        home.code, library, dict.fromkeys(definitions_named(name, library), UsedSymbol()), [library, application], 1
     )
     return {
         (application.names.qualified(one.node.symbol), one.line, str(one.evidence), one.confidence)
@@ -61,8 +63,10 @@ async def callers(home: Home, name: str, library: Loaded, application: Loaded) -
     }
 
 
-async def callees(home: Home, name: str, library: Loaded, application: Loaded) -> Told:
-    found = await defined_elsewhere(home.code, application, defined(name, application), [application, library])
+async def callees(home: Home, name: str, library: LoadedIndex, application: LoadedIndex) -> Calls:
+    found = await defined_elsewhere(
+        home.code, application, definitions_named(name, application), [application, library]
+    )
     files = library.corpus.files
     return {
         (
@@ -76,43 +80,43 @@ async def callees(home: Home, name: str, library: Loaded, application: Loaded) -
     }
 
 
-async def test_what_is_called_is_found_where_it_is_defined_by_whatever_name_it_was_imported(tmp_path: Path) -> None:
+async def test_calls_are_resolved_under_whatever_name_the_import_gives(tmp_path: Path) -> None:
     sign, verify = "src/acme_auth/tokens.py::sign", "src/acme_auth/tokens.py::Signer.verify"
     async with opened(tmp_path / "home") as home:
-        library, application = await both(home, tmp_path)
+        library, application = await build_both(home, tmp_path)
 
-        async def of(name: str) -> Told:
+        async def calls_in(name: str) -> Calls:
             return await callees(home, name, library, application)
 
-        assert await of("shop/login.py::login") == {(sign, 7, *SURE)}
-        assert await of("renamed") == {(sign, 8, *SURE)}
-        assert await of("of_module") == {(sign, 12, *SURE)}
-        assert await of("by_path") == {(sign, 16, *SURE), (sign, 17, *SURE)}
-        assert await of("of_class") == {(verify, 21, *SURE)}
-        # What a value is that the package gave is not known here; a method of one may have the name of a function.
-        assert await of("of_value") == {
+        assert await calls_in("shop/login.py::login") == {(sign, 7, *SURE)}
+        assert await calls_in("renamed") == {(sign, 8, *SURE)}
+        assert await calls_in("of_module") == {(sign, 12, *SURE)}
+        assert await calls_in("by_path") == {(sign, 16, *SURE), (sign, 17, *SURE)}
+        assert await calls_in("of_class") == {(verify, 21, *SURE)}
+        # The type of a value from the package is unknown here; a method may have the name of a function.
+        assert await calls_in("of_value") == {
             ("src/acme_auth/tokens.py::Signer", 25, *SURE),
             (verify, 26, *GUESS),
             (sign, 26, *GUESS),
         }
-        assert await of("decorated") == {(sign, 29, *SURE)}
-        assert await of("of_something") == {(sign, 35, *GUESS)}
-        assert await of("starred") == {(sign, 5, *GUESS)}
-        assert await of("inTypeScript") == {("js/index.ts::signToken", 6, *SURE)}
-        assert await of("InGo") == {("go/auth.go::Sign", 6, *SURE)}
-        assert await of("in_rust") == {("rs/src/lib.rs::sign", 5, *SURE), ("rs/src/lib.rs::sign", 6, *SURE)}
-        assert await of("sign_otherwise") == set()  # of a library that nobody indexed
-        assert await of("enter") == set()  # calls only what is here
+        assert await calls_in("decorated") == {(sign, 29, *SURE)}
+        assert await calls_in("of_something") == {(sign, 35, *GUESS)}
+        assert await calls_in("starred") == {(sign, 5, *GUESS)}
+        assert await calls_in("inTypeScript") == {("js/index.ts::signToken", 6, *SURE)}
+        assert await calls_in("InGo") == {("go/auth.go::Sign", 6, *SURE)}
+        assert await calls_in("in_rust") == {("rs/src/lib.rs::sign", 5, *SURE), ("rs/src/lib.rs::sign", 6, *SURE)}
+        assert await calls_in("sign_otherwise") == set()  # of a library that is not indexed
+        assert await calls_in("enter") == set()  # calls only local functions
 
 
-async def test_who_calls_it_there_is_found_by_whatever_name_it_was_imported(tmp_path: Path) -> None:
+async def test_callers_are_found_under_whatever_name_the_import_gives(tmp_path: Path) -> None:
     async with opened(tmp_path / "home") as home:
-        library, application = await both(home, tmp_path)
+        library, application = await build_both(home, tmp_path)
 
-        async def of(name: str) -> Told:
+        async def calls_of(name: str) -> Calls:
             return await callers(home, name, library, application)
 
-        assert await of("src/acme_auth/tokens.py::sign") == {
+        assert await calls_of("src/acme_auth/tokens.py::sign") == {
             ("login", 7, *SURE),
             ("renamed", 8, *SURE),
             ("of_module", 12, *SURE),
@@ -123,22 +127,30 @@ async def test_who_calls_it_there_is_found_by_whatever_name_it_was_imported(tmp_
             ("of_something", 35, *GUESS),
             ("starred", 5, *GUESS),
         }
-        assert await of("Signer.verify") == {("check", 11, *GUESS), ("of_class", 21, *SURE), ("of_value", 26, *GUESS)}
-        assert await of("signToken") == {("login", 2, *SURE), ("inTypeScript", 6, *SURE)}
-        assert await of("go/auth.go::Sign") == {("main", 6, *SURE), ("InGo", 6, *SURE)}
-        assert await of("rs/src/lib.rs::sign") == {("run", 4, *SURE), ("in_rust", 5, *SURE), ("in_rust", 6, *SURE)}
+        assert await calls_of("Signer.verify") == {
+            ("check", 11, *GUESS),
+            ("of_class", 21, *SURE),
+            ("of_value", 26, *GUESS),
+        }
+        assert await calls_of("signToken") == {("login", 2, *SURE), ("inTypeScript", 6, *SURE)}
+        assert await calls_of("go/auth.go::Sign") == {("main", 6, *SURE), ("InGo", 6, *SURE)}
+        assert await calls_of("rs/src/lib.rs::sign") == {
+            ("run", 4, *SURE),
+            ("in_rust", 5, *SURE),
+            ("in_rust", 6, *SURE),
+        }
 
 
-async def test_of_two_of_one_name_the_one_is_meant_that_the_import_leads_to(tmp_path: Path) -> None:
+async def test_of_two_definitions_with_one_name_the_imported_one_is_chosen(tmp_path: Path) -> None:
     old = {
         "src/acme_auth/old.py": "def sign(token):\n    return token\n",
         "tests/test_tokens.py": "def sign(token):\n    return token\n",
     }
     tokens = "src/acme_auth/tokens.py::sign"
     async with opened(tmp_path / "home") as home:
-        library, application = await both(home, tmp_path, old)
+        library, application = await build_both(home, tmp_path, old)
         assert await callees(home, "by_path", library, application) == {(tokens, 16, *SURE), (tokens, 17, *SURE)}
-        # The package itself passes one of them on.
+        # The package itself re-exports one of them.
         assert await callees(home, "shop/login.py::login", library, application) == {(tokens, 7, *SURE)}
         assert ("login", 7, *SURE) in await callers(home, tokens, library, application)
         assert await callers(home, "src/acme_auth/old.py::sign", library, application) == {
@@ -149,23 +161,21 @@ async def test_of_two_of_one_name_the_one_is_meant_that_the_import_leads_to(tmp_
         assert await callers(home, "tests/test_tokens.py::sign", library, application) == set()
 
 
-async def test_where_an_import_may_lead_to_either_both_are_guesses(tmp_path: Path) -> None:
+async def test_an_ambiguous_import_gives_two_guesses(tmp_path: Path) -> None:
     old = {
         "src/acme_auth/old.py": "def sign(token):\n    return token\n",
         "src/acme_auth/__init__.py": "from acme_auth.tokens import *\nfrom acme_auth.old import *\n",
     }
     async with opened(tmp_path / "home") as home:
-        library, application = await both(home, tmp_path, old)
+        library, application = await build_both(home, tmp_path, old)
         assert await callees(home, "shop/login.py::login", library, application) == {
             ("src/acme_auth/old.py::sign", 7, *GUESS),
             ("src/acme_auth/tokens.py::sign", 7, *GUESS),
         }
 
 
-async def test_a_name_that_much_is_called_by_is_not_even_guessed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(definers, "MOST_MEANT", 0)
+async def test_a_name_with_many_definitions_is_not_guessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(definers, "MAX_CANDIDATES", 0)
     async with opened(tmp_path / "home") as home:
-        library, application = await both(home, tmp_path)
+        library, application = await build_both(home, tmp_path)
         assert await callees(home, "renamed", library, application) == set()

@@ -42,7 +42,7 @@ APPLICATION = {
 
 
 def write_both(folder: Path) -> tuple[Path, Path]:
-    """The library's folder and the application's."""
+    """Write both repositories; return the folders of the library and of the application."""
     for name, files in (("library", LIBRARY), ("application", APPLICATION)):
         write_files(folder / name, files)
     return folder / "library", folder / "application"
@@ -50,6 +50,6 @@ def write_both(folder: Path) -> tuple[Path, Path]:
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
     for path, text in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, "utf-8")
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")

@@ -94,13 +94,13 @@ def commit(root: Path, message: str) -> None:
 
 
 def first_commit(root: Path) -> None:
-    """The shop as it was."""
+    """Commit the first version of the shop."""
     write(root, FIRST)
     git(root, "init", "-q", "-b", "main")
     commit(root, "A shop")
 
 
-def then(root: Path) -> None:
-    """The shop as it is afterwards, in the work tree."""
+def change_work_tree(root: Path) -> None:
+    """Change the shop in the work tree."""
     write(root, {"shop/store.py": STORE_THEN, "shop/cart.ts": CART.replace("length * 2", "length * 3")})
     (root / "web/cart.ts").unlink()

@@ -1,22 +1,22 @@
-"""What a change may break is told in the order of the risk, with the reason in words."""
+"""The consequences of a change are ordered by risk and give the reason in words."""
 
 from pathlib import Path
 
-from scrubjay.code_index.diff.files import difference
+from scrubjay.code_index.diff.files import diff_files
 from scrubjay.code_index.diff.risk import consequences_of, reaching_tests
-from scrubjay.code_index.index.indexer import IndexOptions
-from tests.code_index.diff.shop_history import commit, first_commit, git, then, write
+from scrubjay.code_index.index.options import IndexOptions
+from tests.code_index.diff.shop_history import change_work_tree, commit, first_commit, git, write
 from tests.code_index.indexes import Home, opened
 
 
-async def test_what_is_gone_and_still_used_comes_first_and_the_others_by_their_risk(tmp_path: Path) -> None:
+async def test_consequences_are_ordered_by_risk_and_removed_definitions_still_in_use_are_first(tmp_path: Path) -> None:
     root = tmp_path / "shop"
     first_commit(root)
-    then(root)
+    change_work_tree(root)
     async with opened(tmp_path / "home") as home:
         built = await home.build(root)
         loaded = await home.code.load(built.record.id)
-        changed = await difference(home.code, str(root), "HEAD", None, IndexOptions())
+        changed = await diff_files(home.code, str(root), "HEAD", None, IndexOptions())
         found = await consequences_of(changed, home.code, loaded, 3)
         assert [(one.touched.name, one.touched.touch.value, one.risk, one.reason) for one in found.found] == [
             (
@@ -29,21 +29,21 @@ async def test_what_is_gone_and_still_used_comes_first_and_the_others_by_their_r
                 "save_user",
                 "signature",
                 0.76,
-                "its signature changed; 1 uses it directly; 1 of them did not change with it; 1 test reaches it",
+                "its signature changed; 1 direct user; 1 of them did not change with it; 1 test reaches it",
             ),
             (
                 "price",
                 "body",
                 0.51,
-                "its body changed; 1 uses it directly; no test reaches it",
+                "its body changed; 1 direct user; no test reaches it",
             ),
             (
                 "check_key",
                 "renamed",
                 0.495,
-                "renamed from `check`; 1 uses it directly, 1 more through others; 1 test reaches it",
+                "renamed from `check`; 1 direct user, 1 more through others; 1 test reaches it",
             ),
-            ("", "top", 0.15, "what is outside of definitions changed; 1 file imports it"),
+            ("", "top", 0.15, "code outside of definitions changed; 1 file imports it"),
             ("count", "body", 0.14, "its body changed; nothing else uses it"),
             ("fresh", "added", 0.02, "new; nothing else uses it"),
         ]
@@ -52,22 +52,22 @@ async def test_what_is_gone_and_still_used_comes_first_and_the_others_by_their_r
             (1, "shop.store.load_user", True),
             (9, "load_user", True),
         ]
-        await _the_other_way_round(home, root)
+        await _assert_outdated_index_is_recognized(home, root)
         names = [loaded.names.qualified(node.symbol) for node in reaching_tests(found.found, loaded)]
         assert names == ["test_register", "test_enter"]
 
 
-async def _the_other_way_round(home: Home, root: Path) -> None:
-    """What a change takes away is not missed where the index is of another moment, and still has it."""
+async def _assert_outdated_index_is_recognized(home: Home, root: Path) -> None:
+    """Check that a removed definition is not reported as missing while the index still contains it."""
     write(root, {"shop/more.py": "from shop.store import fresh\n"})
     commit(root, "Another shop")
     loaded = await home.code.load((await home.build(root)).record.id)
-    back = await difference(home.code, str(root), "HEAD", "HEAD~1", IndexOptions())
+    back = await diff_files(home.code, str(root), "HEAD", "HEAD~1", IndexOptions())
     found = {one.touched.name: one for one in (await consequences_of(back, home.code, loaded, 1)).found}
     assert (found["fresh"].still_used, found["fresh"].reason) == ([], "removed; the index still has it")
 
 
-async def test_a_name_that_something_else_has_too_is_not_said_to_be_broken(tmp_path: Path) -> None:
+async def test_a_use_that_may_mean_another_definition_is_not_certain_to_break(tmp_path: Path) -> None:
     root = tmp_path / "shop"
     first_commit(root)
     using = "import lib\n\n\ndef use(thing):\n    thing.count()\n    thing.vanish()\n    lib.vanish()\n"
@@ -79,15 +79,15 @@ async def test_a_name_that_something_else_has_too_is_not_said_to_be_broken(tmp_p
         write(root, {"shop/store.py": store.replace("def vanish():\n    return None\n", "").replace("count", "number")})
         built = await home.build(root)
         loaded = await home.code.load(built.record.id)
-        changed = await difference(home.code, str(root), "HEAD", None, IndexOptions())
+        changed = await diff_files(home.code, str(root), "HEAD", None, IndexOptions())
         found = {one.touched.name: one for one in (await consequences_of(changed, home.code, loaded, 3)).found}
-        # Nobody knows what `thing` is; `lib` is another library.
+        # The type of `thing` is unknown; `lib` is another library.
         assert [(use.line, use.is_sure) for use in found["vanish"].still_used] == [(6, False)]
         assert "may still be used (the same name)" in found["vanish"].reason
         assert found["vanish"].risk == 0.5
 
 
-async def test_who_uses_a_method_of_go_is_known_by_its_type(tmp_path: Path) -> None:
+async def test_users_of_a_go_method_are_found_by_its_type(tmp_path: Path) -> None:
     root = tmp_path / "gin"
     write(root, {"go.mod": "module gin\n", "context.go": METHOD, "use.go": USE})
     git(root, "init", "-q", "-b", "main")
@@ -96,11 +96,11 @@ async def test_who_uses_a_method_of_go_is_known_by_its_type(tmp_path: Path) -> N
     async with opened(tmp_path / "home") as home:
         built = await home.build(root)
         loaded = await home.code.load(built.record.id)
-        changed = await difference(home.code, str(root), "HEAD", None, IndexOptions())
+        changed = await diff_files(home.code, str(root), "HEAD", None, IndexOptions())
         (one,) = (await consequences_of(changed, home.code, loaded, 3)).found
         assert (one.touched.name, one.reason) == (
             "Context.Query",
-            "its signature changed; 1 uses it directly; 1 of them did not change with it; no test reaches it",
+            "its signature changed; 1 direct user; 1 of them did not change with it; no test reaches it",
         )
 
 

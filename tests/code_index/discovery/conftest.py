@@ -1,4 +1,4 @@
-"""What the tests of discovery share."""
+"""Fixtures of the discovery tests."""
 
 import pytest
 
@@ -6,6 +6,6 @@ from tests.code_index.discovery.repository import ENVIRONMENT
 
 
 @pytest.fixture(autouse=True)
-def nobodys_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+def isolated_git_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)

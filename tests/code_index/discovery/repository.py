@@ -1,4 +1,4 @@
-"""Small real repositories, made with git, that belong to nobody's configuration."""
+"""Small real repositories, made with git and independent of the user's configuration."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ ENVIRONMENT = {
 
 
 def git(folder: Path, *arguments: str, input: bytes = b"") -> str:
-    """What git says, without its last line end."""
+    """Run git and return its output without the final newline."""
     done = subprocess.run(
         ["git", "-c", "protocol.file.allow=always", *arguments],
         cwd=folder,
@@ -29,14 +29,14 @@ def git(folder: Path, *arguments: str, input: bytes = b"") -> str:
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Files with these contents."""
+    """Write files with these contents."""
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def new_repository(folder: Path, files: Mapping[str, str | bytes] | None = None, *options: str) -> Path:
-    """A repository in the folder; with one commit if there are files."""
+    """Create a repository in the folder, with one commit if there are files."""
     folder.mkdir(parents=True, exist_ok=True)
     git(folder, "init", "--quiet", "--initial-branch=main", *options)
     if files:
@@ -46,14 +46,14 @@ def new_repository(folder: Path, files: Mapping[str, str | bytes] | None = None,
 
 
 def commit(folder: Path, subject: str) -> str:
-    """The id of a commit with all that there is."""
+    """Commit all files and return the id of the commit."""
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", subject)
     return git(folder, "rev-parse", "HEAD")
 
 
-def settle(folder: Path) -> None:
-    """Let all files be older than the index, as they are in every repository a moment later."""
+def age_files(folder: Path) -> None:
+    """Make all files older than the index, as in every repository that is not brand new."""
     for path in folder.rglob("*"):
         if path.is_file() and ".git" not in path.parts:
             os.utime(path, ns=(10**18, 10**18))

@@ -1,4 +1,4 @@
-"""What commits say of the files that they change."""
+"""Commit subjects are listed with the files that each commit changed."""
 
 import tempfile
 from pathlib import Path
@@ -17,7 +17,7 @@ def test_subjects_come_with_the_files_they_changed_newest_first(tmp_path: Path) 
     git(root, "mv", "a.py", "renamed.py")
     commit(root, "Renamed")
     git(root, "commit", "--quiet", "--allow-empty", "-m", "Nothing")
-    write(root, {f"m{place}.py": "" for place in range(4)})
+    write(root, {f"m{number}.py": "" for number in range(4)})
     commit(root, "Many")
     git(root, "checkout", "--quiet", "-b", "side", "HEAD~1")
     write(root, {"side.py": ""})
@@ -39,7 +39,7 @@ def test_subjects_come_with_the_files_they_changed_newest_first(tmp_path: Path) 
     ]
 
 
-def test_what_was_said_of_a_file_before_it_was_moved_is_said_of_it(tmp_path: Path) -> None:
+def test_a_commit_before_a_rename_counts_for_the_renamed_file(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"cart.py": "cart\n", "lib/other.py": "other\n", "__init__.py": ""})
     write(root, {"cart.py": "cart = 1\n"})
     commit(root, "Sum up prices")
@@ -55,7 +55,7 @@ def test_what_was_said_of_a_file_before_it_was_moved_is_said_of_it(tmp_path: Pat
         ("Call it a basket", ["basket.py"]),
         ("Move to a folder", ["__init__.py", "basket.py"]),
         ("Sum up prices", ["basket.py"]),
-        ("First", ["basket.py"]),  # what is empty is as anything else that is
+        ("First", ["basket.py"]),  # an empty file could be a rename of any other empty file
     ]
     assert commit_subjects(str(root))[1:3] == [
         ("Add another", ["cart.py"]),
@@ -63,7 +63,7 @@ def test_what_was_said_of_a_file_before_it_was_moved_is_said_of_it(tmp_path: Pat
     ]
 
 
-def test_a_file_that_is_changed_while_it_is_moved_is_known_again_where_its_contents_are_there(tmp_path: Path) -> None:
+def test_a_file_changed_while_it_was_renamed_is_recognized_if_its_contents_are_available(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a\n" * 100, "same.py": "same\n"})
     git(root, "mv", "a.py", "b.py")
     git(root, "mv", "same.py", "as_it_was.py")
@@ -82,7 +82,7 @@ def test_a_file_that_is_changed_while_it_is_moved_is_known_again_where_its_conte
     ]
 
 
-def test_without_a_history_there_are_no_subjects(tmp_path: Path) -> None:
+def test_there_are_no_subjects_without_a_history(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     assert [
         commit_subjects(str(root), rev)
@@ -94,17 +94,17 @@ def test_without_a_history_there_are_no_subjects(tmp_path: Path) -> None:
     ] == [[], [], []]
 
 
-def test_a_history_that_takes_too_long_is_done_without(tmp_path: Path) -> None:
+def test_a_history_that_takes_too_long_gives_no_subjects(tmp_path: Path) -> None:
     assert commit_subjects(str(new_repository(tmp_path / "r", {"a.py": ""})), seconds=0) == []
 
 
-def test_a_history_that_there_is_no_room_for_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_gives_no_subjects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a\n"})
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     assert commit_subjects(str(root)) == []
 
 
-def test_reading_a_history_is_stopped_when_nobody_waits_for_it(tmp_path: Path) -> None:
+def test_reading_a_history_can_be_cancelled(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a\n"})
     with pytest.raises(Cancelled):
         commit_subjects(str(root), should_stop=lambda: True)

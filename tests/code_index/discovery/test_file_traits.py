@@ -1,8 +1,8 @@
-"""Tests, vendored, generated and other sorts of files are told by the customs of each language."""
+"""Traits such as test, vendored or generated follow from path conventions and content."""
 
 import pytest
 
-from scrubjay.code_index.discovery.file_traits import traits_by_path, traits_of
+from scrubjay.code_index.discovery.file_traits import detect_traits, traits_by_path
 from scrubjay.code_index.models import FileTrait
 
 NONE = FileTrait(0)
@@ -81,7 +81,7 @@ CONFIGURATION = FileTrait.CONFIGURATION
         ("src/examples/a.ts", EXAMPLE),
     ],
 )
-def test_a_path_tells_what_sort_of_file_it_is(path: str, traits: FileTrait) -> None:
+def test_a_path_implies_traits(path: str, traits: FileTrait) -> None:
     assert traits_by_path(path) == traits
 
 
@@ -106,5 +106,5 @@ LINE = b"var answer = 42;\n"
         ("a.py", b"", NONE),
     ],
 )
-def test_a_content_tells_more(path: str, content: bytes, traits: FileTrait) -> None:
-    assert traits_of(path, content) == traits
+def test_the_content_adds_traits(path: str, content: bytes, traits: FileTrait) -> None:
+    assert detect_traits(path, content) == traits

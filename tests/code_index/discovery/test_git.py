@@ -1,4 +1,4 @@
-"""Nothing that a repository brings along is run, whatever its configuration says."""
+"""Nothing that a repository provides is ever run, whatever its configuration says."""
 
 import os
 import subprocess
@@ -8,19 +8,19 @@ import pytest
 
 from scrubjay.code_index.discovery.commit_log import commit_subjects
 from scrubjay.code_index.discovery.contents import read_contents
-from scrubjay.code_index.discovery.git import ask
-from scrubjay.code_index.discovery.limits import Bounds
+from scrubjay.code_index.discovery.git import run_git
+from scrubjay.code_index.discovery.limits import Deadline
 from scrubjay.code_index.discovery.snapshot import take_snapshot
 from scrubjay.core.errors import Unavailable
 from tests.code_index.discovery.repository import ENVIRONMENT, commit, git, new_repository, write
 
 
-def ran(folder: Path) -> list[str]:
-    """Which traps have sprung; they are set again."""
-    found = sorted(path.name for path in folder.iterdir())
-    for name in found:
+def triggered(folder: Path) -> list[str]:
+    """Return the traps that were triggered, and reset them."""
+    names = sorted(path.name for path in folder.iterdir())
+    for name in names:
         (folder / name).unlink()
-    return found
+    return names
 
 
 @pytest.fixture
@@ -29,30 +29,30 @@ def traps(tmp_path: Path) -> Path:
     return tmp_path / "traps"
 
 
-def everything(root: Path) -> None:
-    """All that discovery does with a repository."""
+def discover(root: Path) -> None:
+    """Do everything that discovery does with a repository."""
     for rev in ("HEAD", "main"):
         snapshot = take_snapshot(root, rev=rev)
         list(read_contents(snapshot, snapshot.files))
     commit_subjects(str(root))
 
 
-def careless(root: Path, *arguments: str) -> None:
+def run_unprotected_git(root: Path, *arguments: str) -> None:
     subprocess.run(
         ["git", *arguments], cwd=root, env={**os.environ, **ENVIRONMENT}, capture_output=True, stdin=subprocess.DEVNULL
     )
 
 
-def test_hooks_filters_monitors_and_viewers_of_a_repository_are_not_run(tmp_path: Path, traps: Path) -> None:
+def test_hooks_filters_monitors_and_pagers_of_a_repository_are_not_run(tmp_path: Path, traps: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a\n", "b.py": "b\n"})
     write(root, {".gitattributes": "*.py filter=evil diff=evil\n"})
     signed = git(root, "cat-file", "commit", commit(root, "Attributes"))
     head, _, message = signed.partition("\n\n")
     signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
-    made = git(
+    signed_commit = git(
         root, "hash-object", "-t", "commit", "-w", "--stdin", input=f"{head}\n{signature}\n\n{message}\n".encode()
     )
-    git(root, "reset", "--quiet", "--soft", made)
+    git(root, "reset", "--quiet", "--soft", signed_commit)
     write(
         tmp_path,
         {
@@ -79,13 +79,13 @@ def test_hooks_filters_monitors_and_viewers_of_a_repository_are_not_run(tmp_path
     }.items():
         git(root, "config", setting, str(tmp_path / name))
     git(root, "config", "log.showSignature", "true")
-    ran(traps)
-    write(root, {"a.py": "c\n"})  # as long as before: only a filter could tell git whether it is the same
-    everything(root)
-    assert ran(traps) == []
-    careless(root, "status")
-    careless(root, "log", "--patch")
-    assert {"clean", "fsmonitor", "gpg", "hook"} <= set(ran(traps))
+    triggered(traps)
+    write(root, {"a.py": "c\n"})  # of equal length: git needs the filter to compare it
+    discover(root)
+    assert triggered(traps) == []
+    run_unprotected_git(root, "status")
+    run_unprotected_git(root, "log", "--patch")
+    assert {"clean", "fsmonitor", "gpg", "hook"} <= set(triggered(traps))
 
 
 @pytest.mark.parametrize("url", ["ext::sh -c {trap}", "file://{root}", "ssh://host/path"])
@@ -110,14 +110,14 @@ def test_a_missing_object_of_a_partial_clone_is_not_fetched(tmp_path: Path, trap
         "protocol.ssh.allow": "always",
     }.items():
         git(root, "config", name, value)
-    everything(root)
-    found = take_snapshot(root, rev="main")
-    assert ([file.path for file in found.files], ran(traps)) == (["c.py"], [])
-    careless(root, "ls-tree", "-r", "-l", "main")
-    assert ran(traps) == ["fetched"]
+    discover(root)
+    snapshot = take_snapshot(root, rev="main")
+    assert ([file.path for file in snapshot.files], triggered(traps)) == (["c.py"], [])
+    run_unprotected_git(root, "ls-tree", "-r", "-l", "main")
+    assert triggered(traps) == ["fetched"]
 
 
-def test_a_folder_that_is_gone_is_not_taken_for_a_missing_git(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable) as told:
-        ask(str(tmp_path / "gone"), Bounds(5), "version")
-    assert told.value.message == f"git cannot be started in {tmp_path}/gone (No such file or directory)"
+def test_a_missing_folder_is_not_reported_as_a_missing_git(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable) as raised:
+        run_git(str(tmp_path / "gone"), Deadline(5), "version")
+    assert raised.value.message == f"git cannot be started in {tmp_path}/gone (No such file or directory)"

@@ -1,4 +1,4 @@
-"""A file's language is known by its ending, its name, or its first line."""
+"""The language of a file follows from its extension, its name or its first line."""
 
 import pytest
 
@@ -31,7 +31,7 @@ from scrubjay.code_index.models import Language
         (".gitignore", Language.TEXT),
     ],
 )
-def test_the_name_tells_the_language_or_nothing(path: str, language: Language | None) -> None:
+def test_a_name_implies_the_language_or_none(path: str, language: Language | None) -> None:
     assert language_by_name(path) is language
 
 
@@ -51,5 +51,5 @@ def test_the_name_tells_the_language_or_nothing(path: str, language: Language | 
         (b"", Language.TEXT),
     ],
 )
-def test_the_first_line_tells_the_language_of_a_program(head: bytes, language: Language) -> None:
+def test_the_first_line_implies_the_language_of_a_program(head: bytes, language: Language) -> None:
     assert language_by_content(head) is language

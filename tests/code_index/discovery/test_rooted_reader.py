@@ -1,11 +1,11 @@
-"""Nothing outside of the folder is ever seen, whatever links are in it."""
+"""Files outside of the folder cannot be read, whatever links it contains."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from scrubjay.code_index.discovery.rooted_reader import MAX_DEPTH, Beneath, TooDeep
+from scrubjay.code_index.discovery.rooted_reader import MAX_DEPTH, RootedReader, TooDeep
 from tests.code_index.discovery.repository import write
 
 
@@ -15,50 +15,50 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "root"
 
 
-def test_files_are_read_in_any_order_and_at_most_as_far_as_asked(root: Path) -> None:
-    with Beneath(str(root)) as beneath:
-        read = [beneath.read(path, 2) for path in ("a/b/c", "e", "a/d", "a/b/c", "a/d")]
-        assert (read, beneath.status("a/b/c").st_size) == ([b"ab", b"e", b"d", b"ab", b"d"], 3)
+def test_files_are_read_in_any_order_up_to_a_limit(root: Path) -> None:
+    with RootedReader(str(root)) as rooted:
+        read = [rooted.read(path, 2) for path in ("a/b/c", "e", "a/d", "a/b/c", "a/d")]
+        assert (read, rooted.status("a/b/c").st_size) == ([b"ab", b"e", b"d", b"ab", b"d"], 3)
 
 
 @pytest.mark.parametrize(
     "path", ["link", "up/secret", "a/up/secret", "loop/loop/e", "../outside/secret", "a/../e", "./e"]
 )
-def test_links_and_dots_lead_nowhere(root: Path, path: str) -> None:
+def test_links_and_dots_are_not_followed(root: Path, path: str) -> None:
     (root / "link").symlink_to(root.parent / "outside" / "secret")
     (root / "up").symlink_to(root.parent / "outside")
     (root / "a" / "up").symlink_to(root.parent / "outside")
     (root / "loop").symlink_to(root)
-    with Beneath(str(root)) as beneath:
+    with RootedReader(str(root)) as rooted:
         with pytest.raises(OSError, match=r"."):
-            beneath.read(path, 10)
-        assert beneath.read("a/d", 10) == b"d"
+            rooted.read(path, 10)
+        assert rooted.read("a/d", 10) == b"d"
 
 
-def test_what_is_no_plain_file_is_not_waited_for(root: Path) -> None:
+def test_reading_a_fifo_or_folder_does_not_block(root: Path) -> None:
     os.mkfifo(root / "pipe")
-    with Beneath(str(root)) as beneath:
+    with RootedReader(str(root)) as rooted:
         for path in ("pipe", "a"):
             with pytest.raises(FileNotFoundError):
-                beneath.read(path, 10)
+                rooted.read(path, 10)
 
 
 def test_very_deep_folders_are_not_entered(root: Path) -> None:
-    with Beneath(str(root)) as beneath, pytest.raises(TooDeep):
-        beneath.status("d/" * (MAX_DEPTH + 1) + "f")
+    with RootedReader(str(root)) as rooted, pytest.raises(TooDeep):
+        rooted.status("d/" * (MAX_DEPTH + 1) + "f")
 
 
-def test_nothing_stays_open(root: Path) -> None:
+def test_no_descriptor_stays_open(root: Path) -> None:
     before = len(list(Path("/dev/fd").iterdir()))
-    with Beneath(str(root)) as beneath:
-        beneath.read("a/b/c", 1)
+    with RootedReader(str(root)) as rooted:
+        rooted.read("a/b/c", 1)
         with pytest.raises(FileNotFoundError):
-            beneath.read("a/b/missing/c", 1)
+            rooted.read("a/b/missing/c", 1)
     assert len(list(Path("/dev/fd").iterdir())) == before
 
 
-def test_after_a_folder_that_is_not_there_others_are_where_they_are(root: Path) -> None:
-    with Beneath(str(root)) as beneath:
+def test_other_files_can_be_read_after_a_missing_folder(root: Path) -> None:
+    with RootedReader(str(root)) as rooted:
         with pytest.raises(FileNotFoundError):
-            beneath.read("a/missing/c", 1)
-        assert (beneath.read("e", 1), beneath.read("a/d", 1)) == (b"e", b"d")
+            rooted.read("a/missing/c", 1)
+        assert (rooted.read("e", 1), rooted.read("a/d", 1)) == (b"e", b"d")

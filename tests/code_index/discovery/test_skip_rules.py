@@ -1,4 +1,4 @@
-"""What is not worth reading is known by its name or its content, and the reason is told."""
+"""Files that are not worth reading are recognized by name or content, with a reason."""
 
 import pytest
 
@@ -22,15 +22,15 @@ from scrubjay.code_index.discovery.skip_rules import reason_by_content, reason_b
         ("bundle.js.map", "a source map"),
         (".lock", None),
         (".github/a.yml", None),
-        ("a/.git/config", "not the path of a file"),
-        ("../a.py", "not the path of a file"),
-        ("a/../b.py", "not the path of a file"),
-        ("/a.py", "not the path of a file"),
-        ("a//b.py", "not the path of a file"),
+        ("a/.git/config", "an invalid path"),
+        ("../a.py", "an invalid path"),
+        ("a/../b.py", "an invalid path"),
+        ("/a.py", "an invalid path"),
+        ("a//b.py", "an invalid path"),
         ("a/...py", None),
     ],
 )
-def test_a_name_tells_why_a_file_is_not_read(path: str, reason: str | None) -> None:
+def test_a_name_gives_the_reason_to_skip_a_file(path: str, reason: str | None) -> None:
     assert reason_by_path(path) == reason
 
 
@@ -48,5 +48,5 @@ def test_a_name_tells_why_a_file_is_not_read(path: str, reason: str | None) -> N
         (b"a" * 8192 + b"\0", None),
     ],
 )
-def test_a_content_tells_that_it_is_no_text(content: bytes, reason: str | None) -> None:
+def test_a_binary_content_is_recognized(content: bytes, reason: str | None) -> None:
     assert reason_by_content(content) == reason

@@ -1,4 +1,4 @@
-"""A snapshot has the files of a work tree, of a commit or of a folder, each with the id of exactly its content."""
+"""A snapshot lists the files of a work tree, a commit or a folder, with the ids of their contents."""
 
 import os
 import shutil
@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from scrubjay.code_index.discovery.contents import blob_id
-from scrubjay.code_index.discovery.limits import Limits
-from scrubjay.code_index.discovery.rooted_reader import Beneath
+from scrubjay.code_index.discovery.limits import IndexLimits
+from scrubjay.code_index.discovery.rooted_reader import RootedReader
 from scrubjay.code_index.discovery.snapshot import changed_paths, snapshot_key, take_snapshot
-from scrubjay.code_index.discovery.stat_cache import Remembered
+from scrubjay.code_index.discovery.stat_cache import StatCache
 from scrubjay.code_index.models import FileTrait, Language, Skipped, Snapshot, SourceFile
 from scrubjay.core.errors import Cancelled, Forbidden, InvalidRequest, NotFound, TooLarge, Unavailable
-from tests.code_index.discovery.repository import commit, git, new_repository, settle, write
+from tests.code_index.discovery.repository import age_files, commit, git, new_repository, write
 
 
 def file(path: str, content: str | bytes, *, dirty: bool = False, language: Language = Language.PYTHON) -> SourceFile:
@@ -21,8 +21,10 @@ def file(path: str, content: str | bytes, *, dirty: bool = False, language: Lang
     return SourceFile(path, blob_id(raw), len(raw), language, FileTrait(0), dirty)
 
 
-def whole(root: Path, rev: str, commit: str | None, files: list[SourceFile], *, from_objects: bool = False) -> Snapshot:
-    """A snapshot in which nothing was left out."""
+def complete(
+    root: Path, rev: str, commit: str | None, files: list[SourceFile], *, from_objects: bool = False
+) -> Snapshot:
+    """Return a snapshot in which nothing was skipped."""
     return Snapshot(
         root=str(root),
         rev=rev,
@@ -36,36 +38,36 @@ def whole(root: Path, rev: str, commit: str | None, files: list[SourceFile], *, 
 
 
 def states(snapshot: Snapshot) -> dict[str, bool]:
-    """Which files there are, and whether each is dirty."""
+    """Return the paths of the files, and whether each is dirty."""
     return {file.path: file.dirty for file in snapshot.files}
 
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Which files are read."""
-    seen: list[str] = []
-    really = Beneath.read
+    """Record the paths of the files that are read from now on."""
+    paths: list[str] = []
+    read_file = RootedReader.read
 
-    def read(self: Beneath, path: str, most: int) -> bytes:
-        seen.append(path)
-        return really(self, path, most)
+    def read(self: RootedReader, path: str, max_bytes: int) -> bytes:
+        paths.append(path)
+        return read_file(self, path, max_bytes)
 
-    monkeypatch.setattr(Beneath, "read", read)
-    return seen
+    monkeypatch.setattr(RootedReader, "read", read)
+    return paths
 
 
-def test_a_clean_work_tree_is_known_without_reading_its_files(tmp_path: Path, reads: list[str]) -> None:
+def test_a_clean_work_tree_is_listed_without_reading_its_files(tmp_path: Path, reads: list[str]) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a = 1\n", "b/c.py": "c = 1\n", "b/empty.py": ""})
-    settle(root)
+    age_files(root)
     files = [file("a.py", "a = 1\n"), file("b/c.py", "c = 1\n"), file("b/empty.py", "")]
-    assert take_snapshot(root) == whole(root, "HEAD", git(root, "rev-parse", "HEAD"), files)
+    assert take_snapshot(root) == complete(root, "HEAD", git(root, "rev-parse", "HEAD"), files)
     assert reads == []
 
 
-def test_what_differs_from_the_commit_is_dirty_and_has_the_id_of_its_present_content(tmp_path: Path) -> None:
+def test_a_file_that_differs_from_the_commit_is_dirty_and_has_the_id_of_its_content(tmp_path: Path) -> None:
     names = ["same", "changed", "staged", "staged_and_back", "deleted", "unstaged", "replaced"]
     root = new_repository(tmp_path / "r", {f"{name}.py": f"{name} = 1\n" for name in names} | {".gitignore": "*.log\n"})
-    settle(root)
+    age_files(root)
     write(root, {"changed.py": "changed = 2\n", "staged.py": "staged = 2\n", "staged_and_back.py": "x\n"})
     write(root, {"added.py": "added = 1\n", "x.log": "ignored"})
     git(root, "add", "staged.py", "staged_and_back.py", "added.py")
@@ -75,8 +77,8 @@ def test_what_differs_from_the_commit_is_dirty_and_has_the_id_of_its_present_con
     git(root, "rm", "--quiet", "--cached", "unstaged.py")
     (root / "replaced.py").unlink()
     (root / "replaced.py").mkdir()
-    found = take_snapshot(root)
-    assert [entry for entry in found.files if entry.path != ".gitignore"] == [
+    snapshot = take_snapshot(root)
+    assert [entry for entry in snapshot.files if entry.path != ".gitignore"] == [
         file("added.py", "added = 1\n", dirty=True),
         file("changed.py", "changed = 2\n", dirty=True),
         file("new.py", "new = 1\n", dirty=True),
@@ -86,15 +88,15 @@ def test_what_differs_from_the_commit_is_dirty_and_has_the_id_of_its_present_con
         file("staged_and_back.py", "staged_and_back = 1\n"),
         file("unstaged.py", "unstaged = 1\n"),
     ]
-    assert (found.removed, found.dirty) == (
+    assert (snapshot.removed, snapshot.dirty) == (
         ["deleted.py", "replaced.py"],
         ["added.py", "changed.py", "new.py", "ours/n.py", "staged.py"],
     )
 
 
-def test_a_change_that_keeps_size_and_time_is_seen(tmp_path: Path) -> None:
+def test_a_change_that_keeps_size_and_mtime_is_detected(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a = 1\n"})
-    settle(root)
+    age_files(root)
     write(root, {"a.py": "a = 2\n"})
     os.utime(root / "a.py", ns=(10**18, 10**18))
     assert take_snapshot(root).files == [file("a.py", "a = 2\n", dirty=True)]
@@ -102,12 +104,12 @@ def test_a_change_that_keeps_size_and_time_is_seen(tmp_path: Path) -> None:
 
 def test_a_file_as_new_as_the_index_is_read(tmp_path: Path, reads: list[str]) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a = 1\n"})
-    settle(root)
+    age_files(root)
     os.utime(root / ".git" / "index", ns=(10**18, 10**18))
     assert (take_snapshot(root).files, reads) == ([file("a.py", "a = 1\n")], ["a.py"])
 
 
-def test_another_revision_comes_from_objects_alone(tmp_path: Path, reads: list[str]) -> None:
+def test_another_revision_is_read_from_objects_alone(tmp_path: Path, reads: list[str]) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a = 1\n", "old.py": "old = 1\n", "bin/run": "#!/bin/sh\n"})
     git(root, "tag", "-a", "v1", "-m", "one")
     first = git(root, "rev-parse", "HEAD")
@@ -121,7 +123,7 @@ def test_another_revision_comes_from_objects_alone(tmp_path: Path, reads: list[s
         file("old.py", "old = 1\n"),
     ]
     for rev in ("HEAD~1", "v1", first, first[:10]):
-        assert take_snapshot(root, rev=rev) == whole(root, rev, first, files, from_objects=True)
+        assert take_snapshot(root, rev=rev) == complete(root, rev, first, files, from_objects=True)
     assert [entry.blob for entry in take_snapshot(root, rev="main").files if entry.path == "a.py"] == [
         blob_id(b"a = 2\n")
     ]
@@ -129,25 +131,25 @@ def test_another_revision_comes_from_objects_alone(tmp_path: Path, reads: list[s
 
 
 @pytest.mark.parametrize("rev", ["nothing", "v9", "deadbeef", "HEAD:a.py", "HEAD~7", "HEAD^{tree}"])
-def test_a_revision_that_is_not_there_is_told(tmp_path: Path, rev: str) -> None:
+def test_a_missing_revision_is_named_in_the_error(tmp_path: Path, rev: str) -> None:
     root = new_repository(tmp_path / "r", {"a.py": ""})
-    with pytest.raises(NotFound) as told:
+    with pytest.raises(NotFound) as raised:
         take_snapshot(root, rev=rev)
-    assert rev in told.value.message
+    assert rev in raised.value.message
 
 
 @pytest.mark.parametrize("rev", ["", "--output=/tmp/x", "a\nb", "a\0b"])
-def test_what_is_no_revision_is_refused(tmp_path: Path, rev: str) -> None:
+def test_an_invalid_revision_is_rejected(tmp_path: Path, rev: str) -> None:
     with pytest.raises(InvalidRequest):
         take_snapshot(new_repository(tmp_path / "r", {"a.py": ""}), rev=rev)
 
 
-def test_of_a_folder_in_a_repository_only_that_folder_counts(tmp_path: Path) -> None:
+def test_only_the_files_of_a_folder_inside_a_repository_are_listed(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a", "s/b.py": "b", "s/t/c.py": "c", "s/gone.py": "x"})
     write(root, {"s/t/c.py": "changed", "s/new.py": "n", "other.py": "o"})
     (root / "s/gone.py").unlink()
-    found = take_snapshot(root / "s")
-    assert (found.root, states(found), found.removed) == (
+    snapshot = take_snapshot(root / "s")
+    assert (snapshot.root, states(snapshot), snapshot.removed) == (
         str(root / "s"),
         {"b.py": False, "new.py": True, "t/c.py": True},
         ["gone.py"],
@@ -155,11 +157,11 @@ def test_of_a_folder_in_a_repository_only_that_folder_counts(tmp_path: Path) -> 
     assert states(take_snapshot(root / "s", rev="main")) == {"b.py": False, "gone.py": False, "t/c.py": False}
 
 
-def test_a_folder_that_its_repository_ignores_is_a_plain_folder(tmp_path: Path) -> None:
+def test_a_folder_that_its_repository_ignores_is_read_as_a_plain_folder(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {".gitignore": "out/\n"})
     write(root, {"out/a.py": "a"})
-    found = take_snapshot(root / "out")
-    assert (found.is_git, found.commit, found.files) == (False, None, [file("a.py", "a", dirty=True)])
+    snapshot = take_snapshot(root / "out")
+    assert (snapshot.is_git, snapshot.commit, snapshot.files) == (False, None, [file("a.py", "a", dirty=True)])
 
 
 def test_two_worktrees_with_the_same_content_have_the_same_key(tmp_path: Path) -> None:
@@ -179,17 +181,17 @@ def test_a_bare_repository_is_read_from_its_objects(tmp_path: Path) -> None:
     new_repository(tmp_path / "r", {"a.py": "a\n"})
     git(tmp_path, "clone", "--quiet", "--bare", "r", "bare.git")
     for root in (tmp_path / "bare.git", tmp_path / "r" / ".git"):
-        found = take_snapshot(root)
-        assert (found.from_objects, found.files) == (True, [file("a.py", "a\n")])
+        snapshot = take_snapshot(root)
+        assert (snapshot.from_objects, snapshot.files) == (True, [file("a.py", "a\n")])
 
 
 def test_a_repository_without_commits_has_files_and_no_commit(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r")
-    assert take_snapshot(root) == whole(root, "HEAD", None, [])
+    assert take_snapshot(root) == complete(root, "HEAD", None, [])
     write(root, {"a.py": "a", "b.py": "b"})
     git(root, "add", "a.py")
-    found = take_snapshot(root)
-    assert (found.commit, states(found)) == (None, {"a.py": True, "b.py": True})
+    snapshot = take_snapshot(root)
+    assert (snapshot.commit, states(snapshot)) == (None, {"a.py": True, "b.py": True})
     with pytest.raises(NotFound):
         take_snapshot(root, rev="main")
     git(tmp_path, "init", "--quiet", "--bare", "empty.git")
@@ -197,7 +199,7 @@ def test_a_repository_without_commits_has_files_and_no_commit(tmp_path: Path) ->
         take_snapshot(tmp_path / "empty.git")
 
 
-def test_a_repository_with_ids_of_sha256_is_read(tmp_path: Path) -> None:
+def test_a_repository_with_sha256_ids_is_read(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a\n", "b.py": "b\n"}, "--object-format=sha256")
     write(root, {"b.py": "changed\n"})
     assert [(entry.blob, entry.dirty) for entry in take_snapshot(root).files] == [
@@ -210,7 +212,7 @@ def test_a_repository_with_ids_of_sha256_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_the_files_of_submodules_are_listed_under_their_path_by_their_own_git(tmp_path: Path) -> None:
+def test_files_of_submodules_are_listed_under_their_path(tmp_path: Path) -> None:
     new_repository(tmp_path / "inner", {"deep.py": "deep\n"})
     module = new_repository(tmp_path / "module", {"m.py": "m\n", ".gitignore": "*.log\n"})
     git(module, "submodule", "--quiet", "add", str(tmp_path / "inner"), "inner")
@@ -227,9 +229,9 @@ def test_the_files_of_submodules_are_listed_under_their_path_by_their_own_git(tm
         "lib/module/inner/deep.py": False,
         "lib/module/m.py": False,
     }
-    found = take_snapshot(root)
+    snapshot = take_snapshot(root)
     where = [("lib/module", str(root / "lib/module")), ("lib/module/inner", str(root / "lib/module/inner"))]
-    assert (states(found), found.repositories) == (expected, where)
+    assert (states(snapshot), snapshot.repositories) == (expected, where)
     assert states(take_snapshot(root, rev="main")) == expected
     write(root, {"lib/module/m.py": "changed\n", "lib/module/new.py": "new\n", "lib/module/x.log": "ignored"})
     assert states(take_snapshot(root)) == {**expected, "lib/module/m.py": True, "lib/module/new.py": True}
@@ -241,7 +243,7 @@ def test_the_files_of_submodules_are_listed_under_their_path_by_their_own_git(tm
         assert take_snapshot(root, rev=rev).skipped == [Skipped("lib/module", "a submodule that is not checked out")]
 
 
-def test_a_submodule_that_is_no_repository_of_its_own_shows_nothing(tmp_path: Path) -> None:
+def test_a_submodule_without_a_repository_of_its_own_is_skipped(tmp_path: Path) -> None:
     other = new_repository(tmp_path / "other", {"secret.py": "secret\n"})
     root = new_repository(tmp_path / "r", {"a.py": "a\n"})
     commit_id = git(root, "rev-parse", "HEAD")
@@ -260,11 +262,11 @@ def test_a_submodule_that_is_no_repository_of_its_own_shows_nothing(tmp_path: Pa
     assert take_snapshot(root).skipped == skipped
 
 
-def test_what_a_sparse_checkout_leaves_out_is_absent_and_not_removed(tmp_path: Path) -> None:
+def test_files_outside_of_a_sparse_checkout_are_absent_but_not_removed(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a/x.py": "x", "b/y.py": "y", "z.py": "z"})
     git(root, "sparse-checkout", "set", "a")
-    found = take_snapshot(root)
-    assert (states(found), found.removed) == ({"a/x.py": False, "z.py": False}, [])
+    snapshot = take_snapshot(root)
+    assert (states(snapshot), snapshot.removed) == ({"a/x.py": False, "z.py": False}, [])
     git(root, "sparse-checkout", "set", "--sparse-index", "a")
     assert states(take_snapshot(root)) == {"a/x.py": False, "z.py": False}
 
@@ -280,17 +282,17 @@ def test_links_are_never_followed(tmp_path: Path) -> None:
     shutil.rmtree(root / "e")
     (root / "e").symlink_to(tmp_path / "outside")
     (tmp_path / "outside" / "gone.py").write_text("g")
-    found = take_snapshot(root)
+    snapshot = take_snapshot(root)
     links = ["broken.py", "e", "link.py", "loop", "untracked.py"]
-    assert (states(found), found.removed) == ({"a.py": False, "d/inner.py": False}, ["e/gone.py"])
-    assert found.skipped == [Skipped(path, "a symbolic link") for path in links]
+    assert (states(snapshot), snapshot.removed) == ({"a.py": False, "d/inner.py": False}, ["e/gone.py"])
+    assert snapshot.skipped == [Skipped(path, "a symbolic link") for path in links]
     assert [path for path, _ in take_snapshot(root, rev="main").skipped] == ["broken.py", "link.py", "loop"]
     shutil.rmtree(root / ".git")
     plain = take_snapshot(root)
-    assert (states(plain), plain.skipped) == ({"a.py": True, "d/inner.py": True}, found.skipped)
+    assert (states(plain), plain.skipped) == ({"a.py": True, "d/inner.py": True}, snapshot.skipped)
 
 
-def test_any_name_is_a_name(tmp_path: Path) -> None:
+def test_any_file_name_is_supported(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r")
     names = [b"new\nline.py", b"caf\xe9.py", b'tab\t"quoted".py', b" space.py", b"\x01.py", "straße.py".encode()]
     for name in names:
@@ -304,20 +306,20 @@ def test_any_name_is_a_name(tmp_path: Path) -> None:
     assert len(snapshot_key(take_snapshot(root), {})) == 64
 
 
-def test_a_tree_that_names_what_is_outside_is_not_believed(tmp_path: Path) -> None:
+def test_a_tree_with_a_path_outside_of_the_repository_is_not_trusted(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a"})
     blob = git(root, "rev-parse", "HEAD:a.py")
     inner = git(root, "mktree", input=f"100644 blob {blob}\tsecret.py\n".encode())
     tree = git(root, "mktree", input=f"040000 tree {inner}\t..\n100644 blob {blob}\tb.py\n".encode())
     git(root, "tag", "evil", git(root, "commit-tree", tree, "-m", "evil"))
-    found = take_snapshot(root, rev="evil")
-    assert (states(found), found.skipped) == (
+    snapshot = take_snapshot(root, rev="evil")
+    assert (states(snapshot), snapshot.skipped) == (
         {"b.py": False},
-        [Skipped("../secret.py", "not the path of a file")],
+        [Skipped("../secret.py", "an invalid path")],
     )
 
 
-def test_a_damaged_object_costs_only_its_file(tmp_path: Path) -> None:
+def test_a_damaged_object_affects_only_its_file(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a" * 99, "b.py": "b" * 99, "c": "c" * 99, "d": "d" * 99})
     for path in ("a.py", "c"):
         blob = git(root, "rev-parse", f"HEAD:{path}")
@@ -325,14 +327,14 @@ def test_a_damaged_object_costs_only_its_file(tmp_path: Path) -> None:
         stored.chmod(0o600)
         stored.write_bytes(b"damaged")
     assert states(take_snapshot(root)) == {"a.py": False, "b.py": False, "c": False, "d": False}
-    found = take_snapshot(root, rev="main")
-    assert (states(found), found.skipped) == (
+    snapshot = take_snapshot(root, rev="main")
+    assert (states(snapshot), snapshot.skipped) == (
         {"b.py": False, "d": False},
         [Skipped(path, "its git object is missing or damaged") for path in ("a.py", "c")],
     )
 
 
-def test_a_damaged_commit_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_damaged_commit_is_reported_with_a_hint(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a"})
     for name in ("HEAD^{tree}", "HEAD"):
         damaged = git(root, "rev-parse", name)
@@ -340,12 +342,12 @@ def test_a_damaged_commit_is_told_with_what_to_do(tmp_path: Path) -> None:
         stored.chmod(0o600)
         stored.write_bytes(b"")
         for rev in ("HEAD", "HEAD~0"):
-            with pytest.raises((Unavailable, NotFound)) as told:
+            with pytest.raises((Unavailable, NotFound)) as raised:
                 take_snapshot(root, rev=rev)
-            assert told.value.hint
+            assert raised.value.hint
 
 
-def test_files_that_are_not_read_are_listed_with_the_reason(tmp_path: Path) -> None:
+def test_skipped_files_are_listed_with_the_reason(tmp_path: Path) -> None:
     root = new_repository(
         tmp_path / "r",
         {
@@ -362,44 +364,44 @@ def test_files_that_are_not_read_are_listed_with_the_reason(tmp_path: Path) -> N
     write(root, {"node_modules/a/index.js": "x", "node_modules/b.js": "x", "big_and_new": b"#" * 2000})
     new_repository(root / "nested", {"n.py": "n"})
     os.mkfifo(root / "pipe")
-    limits = Limits(max_file_bytes=1000)
+    limits = IndexLimits(max_file_bytes=1000)
     expected = [
         Skipped("data", "a binary"),
         Skipped("large.py", "larger than 1,000 bytes"),
         Skipped("logo.png", "an image"),
-        Skipped("skip/me.py", "excluded, as asked"),
+        Skipped("skip/me.py", "excluded by the caller"),
         Skipped("x.min.js", "minified"),
         Skipped("yarn.lock", "a lock file"),
     ]
-    found = take_snapshot(root, limits=limits, excludes=["skip/"])
-    assert states(found) == {"a.py": False, "tool": False}
-    assert found.skipped == sorted(
+    snapshot = take_snapshot(root, limits=limits, excludes=["skip/"])
+    assert states(snapshot) == {"a.py": False, "tool": False}
+    assert snapshot.skipped == sorted(
         [
             *expected,
             Skipped("big_and_new", "larger than 1,000 bytes"),
-            Skipped("nested", "a repository of its own; index it by itself"),
-            Skipped("node_modules", "made by tools"),
+            Skipped("nested", "a nested repository; index it separately"),
+            Skipped("node_modules", "created by a tool"),
         ]
     )
     committed = take_snapshot(root, rev="main", limits=limits, excludes=["skip/"])
     assert (states(committed), committed.skipped) == ({"a.py": False, "tool": False}, expected)
 
 
-def test_headers_are_of_the_language_that_most_sources_have(tmp_path: Path) -> None:
+def test_headers_have_the_language_of_most_sources(tmp_path: Path) -> None:
     write(tmp_path / "c", {"a.h": "", "a.c": "", "b.cpp": ""})
     write(tmp_path / "cpp", {"a.h": "", "a.c": "", "b.cpp": "", "c.cc": ""})
     assert [take_snapshot(tmp_path / name).files[1].language for name in ("c", "cpp")] == [Language.C, Language.CPP]
 
 
-def test_what_dot_ignore_names_is_left_out_of_a_repository_as_well(tmp_path: Path) -> None:
+def test_files_named_in_dot_ignore_are_skipped_in_a_repository_too(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "", "s/.ignore": "gone.py\n", "s/gone.py": "", "gone.py": ""})
     expected = ["a.py", "gone.py"]
     for rev in ("HEAD", "main"):
-        found = take_snapshot(root, rev=rev)
-        assert [entry.path for entry in found.files if not entry.path.endswith(".ignore")] == expected
+        snapshot = take_snapshot(root, rev=rev)
+        assert [entry.path for entry in snapshot.files if not entry.path.endswith(".ignore")] == expected
 
 
-def test_line_ends_that_git_converts_are_no_change(tmp_path: Path) -> None:
+def test_converted_line_endings_are_not_a_change(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {".gitattributes": "*.py text eol=crlf\n", "a.py": "a\r\nb\r\n"})
     os.utime(root / "a.py", ns=(10**18, 10**18))
     assert [entry for entry in take_snapshot(root).files if entry.path == "a.py"] == [file("a.py", "a\nb\n")]
@@ -412,7 +414,7 @@ def test_line_ends_that_git_converts_are_no_change(tmp_path: Path) -> None:
 # -- plain folders -----------------------------------------------------------------------------------
 
 
-def test_a_plain_folder_is_walked_by_the_rules_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plain_folder_is_listed_by_its_ignore_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "p"
     write(
         root,
@@ -437,17 +439,17 @@ def test_a_plain_folder_is_walked_by_the_rules_in_it(tmp_path: Path, monkeypatch
     )
     write(tmp_path, {"config": f"[core]\nexcludesFile = {tmp_path}/everywhere\n", "everywhere": "*.bak\n"})
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
-    found = take_snapshot(root, excludes=["skip/"])
-    assert [entry.path for entry in found.files if "ignore" not in entry.path] == [
+    snapshot = take_snapshot(root, excludes=["skip/"])
+    assert [entry.path for entry in snapshot.files if "ignore" not in entry.path] == [
         "a.py",
         "local.py",
         "repo/public.py",
         "s/keep.log",
     ]
-    assert (found.is_git, found.commit, found.skipped) == (
+    assert (snapshot.is_git, snapshot.commit, snapshot.skipped) == (
         False,
         None,
-        [Skipped("node_modules", "made by tools"), Skipped("skip", "excluded, as asked")],
+        [Skipped("node_modules", "created by a tool"), Skipped("skip", "excluded by the caller")],
     )
     with pytest.raises(InvalidRequest):
         take_snapshot(root, rev="main")
@@ -458,99 +460,99 @@ def test_an_unchanged_folder_is_not_read_again(tmp_path: Path, reads: list[str])
     write(root, {"a.py": "a", "b.py": "b", "c.py": "c"})
     for name in ("a.py", "b.py"):
         os.utime(root / name, ns=(10**18, 10**18))
-    remembered = Remembered()
-    first = take_snapshot(root, remembered=remembered)
-    assert (reads, sorted(remembered.stamps)) == (["a.py", "b.py", "c.py"], ["a.py", "b.py"])
+    stat_cache = StatCache()
+    first = take_snapshot(root, stat_cache=stat_cache)
+    assert (reads, sorted(stat_cache.stamps)) == (["a.py", "b.py", "c.py"], ["a.py", "b.py"])
     reads.clear()
     write(root, {"b.py": "B"})
     os.utime(root / "b.py", ns=(10**18, 10**18))
-    second = take_snapshot(root, remembered=remembered)
-    # The one that was written just now could be written again without a trace.
+    second = take_snapshot(root, stat_cache=stat_cache)
+    # The file that was written just now could be rewritten without a visible change.
     assert (reads, second.files[1]) == (["b.py", "c.py"], file("b.py", "B", dirty=True))
     assert second.files[0] == first.files[0]
 
 
-def test_deep_folders_are_left_out_and_told(tmp_path: Path) -> None:
+def test_very_deep_folders_are_skipped_with_a_reason(tmp_path: Path) -> None:
     deep = "/".join(["d"] * 201)
     write(tmp_path / "p", {"a.py": "a"})
     here = tmp_path / "p"
     for _ in range(205):
         here /= "d"
         here.mkdir()
-    found = take_snapshot(tmp_path / "p")
-    assert (states(found), found.skipped) == (
+    snapshot = take_snapshot(tmp_path / "p")
+    assert (states(snapshot), snapshot.skipped) == (
         {"a.py": True},
         [Skipped(deep, "it cannot be read (more than 200 folders deep)")],
     )
 
 
-# -- limits and refusals ------------------------------------------------------------------------------
+# -- limits and errors --------------------------------------------------------------------------------
 
 
-def test_many_tiny_files_are_listed_and_too_many_are_refused(tmp_path: Path) -> None:
+def test_many_small_files_are_listed_and_too_many_are_rejected(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r")
     stream = ["commit refs/heads/main\ncommitter A <a@example.com> 1 +0000\ndata 0\n"]
-    stream += [f"M 100644 inline d{place % 50}/f{place}.py\ndata 1\n{place % 10}\n" for place in range(2000)]
+    stream += [f"M 100644 inline d{number % 50}/f{number}.py\ndata 1\n{number % 10}\n" for number in range(2000)]
     git(root, "fast-import", "--quiet", input="".join(stream).encode())
     git(root, "reset", "--quiet", "--hard", "main")
-    found = take_snapshot(root)
-    assert (len(found.files), found.dirty) == (2000, [])
-    assert take_snapshot(root, rev="main").files == found.files
+    snapshot = take_snapshot(root)
+    assert (len(snapshot.files), snapshot.dirty) == (2000, [])
+    assert take_snapshot(root, rev="main").files == snapshot.files
     for rev in ("HEAD", "main"):
         with pytest.raises(TooLarge):
-            take_snapshot(root, rev=rev, limits=Limits(max_files=1999))
+            take_snapshot(root, rev=rev, limits=IndexLimits(max_files=1999))
 
 
-def test_it_stops_when_asked_and_when_its_time_is_over(tmp_path: Path) -> None:
+def test_a_snapshot_can_be_cancelled_and_times_out(tmp_path: Path) -> None:
     plain = tmp_path / "p"
     write(plain, {"a.py": "a"})
     for root in (new_repository(tmp_path / "r", {"a.py": "a"}), plain):
         with pytest.raises(Cancelled):
             take_snapshot(root, should_stop=lambda: True)
-        with pytest.raises(Unavailable) as told:
-            take_snapshot(root, limits=Limits(seconds=0))
-        assert told.value.message == "reading the repository took longer than 0 seconds"
+        with pytest.raises(Unavailable) as raised:
+            take_snapshot(root, limits=IndexLimits(seconds=0))
+        assert raised.value.message == "reading the repository took longer than 0 seconds"
 
 
-def test_git_that_waits_for_ever_is_ended(tmp_path: Path) -> None:
+def test_a_hanging_git_is_killed(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a"})
     (root / ".git" / "info" / "exclude").unlink(missing_ok=True)
     os.mkfifo(root / ".git" / "info" / "exclude")
     with pytest.raises(Unavailable):
-        take_snapshot(root, limits=Limits(seconds=0.5))
+        take_snapshot(root, limits=IndexLimits(seconds=0.5))
 
 
-def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_folder_is_rejected(tmp_path: Path) -> None:
     write(tmp_path, {"file": ""})
     for path, error in (("missing", NotFound), ("file", InvalidRequest), ("a\0b", InvalidRequest)):
         with pytest.raises(error):
             take_snapshot(tmp_path / path)
 
 
-def test_without_git_a_repository_is_refused_and_a_plain_folder_is_not(
+def test_without_git_a_repository_is_rejected_but_a_plain_folder_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = new_repository(tmp_path / "r", {"s/a.py": "a"})
     write(tmp_path / "p", {"a.py": "a"})
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     for path in (root, root / "s"):
-        with pytest.raises(Unavailable) as told:
+        with pytest.raises(Unavailable) as raised:
             take_snapshot(path)
-        assert told.value.message == "git is not installed"
+        assert raised.value.message == "git is not installed"
     assert take_snapshot(tmp_path / "p").files == [file("a.py", "a", dirty=True)]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to someone else")
-def test_a_repository_of_someone_else_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_repository_of_another_user_is_rejected_with_a_hint(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a"})
     for path in (root, root / ".git"):
         os.chown(path, 54321, 54321)
-    with pytest.raises(Forbidden) as told:
+    with pytest.raises(Forbidden) as raised:
         take_snapshot(root)
-    assert told.value.hint == f"if you trust it: git config --global --add safe.directory {root}"
+    assert raised.value.hint == f"if you trust it: git config --global --add safe.directory {root}"
 
 
-def test_a_bare_repository_that_git_is_told_to_refuse_is_refused(
+def test_a_bare_repository_that_git_is_configured_to_refuse_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(tmp_path, "init", "--quiet", "--bare", "b.git")
@@ -560,15 +562,15 @@ def test_a_bare_repository_that_git_is_told_to_refuse_is_refused(
         take_snapshot(tmp_path / "b.git")
 
 
-def test_a_broken_configuration_is_told_in_gits_words(tmp_path: Path) -> None:
+def test_a_broken_configuration_is_reported_in_the_words_of_git(tmp_path: Path) -> None:
     root = new_repository(tmp_path / "r", {"a.py": "a"})
     write(root, {".git/config": "[core\n"})
-    with pytest.raises(Unavailable) as told:
+    with pytest.raises(Unavailable) as raised:
         take_snapshot(root)
-    assert "bad config line 1" in told.value.message
+    assert "bad config line 1" in raised.value.message
 
 
-def test_a_repository_that_points_elsewhere_shows_nothing_from_there(tmp_path: Path) -> None:
+def test_a_repository_with_its_work_tree_elsewhere_shows_no_files_from_there(tmp_path: Path) -> None:
     write(tmp_path / "other", {"secret.py": "secret"})
     root = new_repository(tmp_path / "r", {"a.py": "a"})
     git(root, "config", "core.worktree", str(tmp_path / "other"))
@@ -579,9 +581,7 @@ def test_a_repository_that_points_elsewhere_shows_nothing_from_there(tmp_path: P
     assert "secret.py" not in str(take_snapshot(root))
 
 
-def test_the_environment_of_whoever_started_us_points_to_no_other_repository(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_git_variables_in_the_environment_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = new_repository(tmp_path / "other", {"other.py": "o"})
     root = new_repository(tmp_path / "r", {"a.py": "a"})
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))

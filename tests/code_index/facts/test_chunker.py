@@ -1,4 +1,4 @@
-"""Files are cut into parts along their definitions."""
+"""Files are cut into chunks along their definitions."""
 
 import random
 import sysconfig
@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import scrubjay
 from scrubjay.code_index.discovery.languages import language_by_name
-from scrubjay.code_index.facts import chunks as chunks_module
-from scrubjay.code_index.facts.chunker import LARGEST, cut
-from scrubjay.code_index.facts.chunks import chunks_of
+from scrubjay.code_index.facts import chunk_arrays
+from scrubjay.code_index.facts.chunk_arrays import cut_chunk_arrays
+from scrubjay.code_index.facts.chunker import MAX_SIZE, cut_chunks
 from scrubjay.code_index.models import Language, Span, Symbol, SymbolKind
 from scrubjay.code_index.parsing.reader import read_facts
 
@@ -22,7 +22,7 @@ BLANK = b" \t\r\n\f\v"
 
 
 class Chunk(NamedTuple):
-    """A part of a file."""
+    """A chunk with the names defined in it."""
 
     span: Span
     names: tuple[str, ...]
@@ -30,15 +30,18 @@ class Chunk(NamedTuple):
 
 
 def chunks_in(source: bytes, symbols: Sequence[Symbol]) -> list[Chunk]:
-    """The parts of a file, which are the same however it is cut."""
-    spans, abouts, owners = cut(source, symbols)
-    found = chunks_of(source, symbols)
+    """Return the chunks of a file; both implementations must agree."""
+    spans, main_symbols, owners = cut_chunks(source, symbols)
+    found = cut_chunk_arrays(source, symbols)
     assert [Span(*span) for span in found.spans.tolist()] == spans
-    assert (found.symbols.tolist(), found.owners.tolist()) == (abouts, owners)
+    assert (found.symbols.tolist(), found.owners.tolist()) == (main_symbols, owners)
     named = [
         [symbol.name for symbol, owner in zip(symbols, owners, strict=True) if owner == i] for i in range(len(spans))
     ]
-    return [Chunk(span, tuple(names), about) for span, names, about in zip(spans, named, abouts, strict=True)]
+    return [
+        Chunk(span, tuple(names), main_symbol)
+        for span, names, main_symbol in zip(spans, named, main_symbols, strict=True)
+    ]
 
 
 def read(source: bytes, language: Language = Language.PYTHON) -> list[Chunk]:
@@ -54,19 +57,19 @@ def function(name: str, lines: int) -> bytes:
 
 
 def assert_complete(source: bytes, chunks: list[Chunk]) -> None:
-    """Every byte that is not blank is in exactly one chunk, in order, and the lines are right."""
+    """Check that every byte that is not blank is in exactly one chunk, in order, with correct lines."""
     end = 0
     for chunk in chunks:
         assert chunk.span.start >= end
         assert not source[end : chunk.span.start].strip(BLANK)
-        assert chunk.span.end - chunk.span.start <= LARGEST
+        assert chunk.span.end - chunk.span.start <= MAX_SIZE
         assert chunk.span.first_line == source.count(b"\n", 0, chunk.span.start) + 1
         assert chunk.span.last_line == source.count(b"\n", 0, chunk.span.end - 1) + 1
         end = chunk.span.end
     assert not source[end:].strip(BLANK)
 
 
-def test_small_neighbours_are_one_part_with_all_their_names():
+def test_small_neighbours_are_merged_into_one_chunk():
     source = b"import os\n\n\n" + function("one", 3) + b"\n\n" + function("two", 3)
 
     chunks = read(source)
@@ -74,7 +77,7 @@ def test_small_neighbours_are_one_part_with_all_their_names():
     assert chunks == [Chunk(Span(0, len(source) - 1, 1, 15), ("one", "two"), 0)]
 
 
-def test_a_part_begins_with_a_definition_and_what_is_said_above_it():
+def test_a_chunk_begins_with_a_definition_and_the_comments_above_it():
     source = function("first", 45) + b"\n\n# Why it is so.\n@cached\n" + function("second", 45)
 
     chunks = read(source)
@@ -100,7 +103,7 @@ def test_a_large_class_is_cut_at_its_methods_and_a_small_one_is_not():
     ]
 
 
-def test_a_large_function_is_cut_behind_blank_lines_and_stays_its_own():
+def test_a_large_function_is_cut_after_blank_lines_and_not_merged_with_others():
     block = b"    step = compute(1, 2, 3)\n" * 20 + b"\n"
     source = b"def large():\n" + block * 6 + b"\n\ndef small():\n    one()\n    return 2\n"
 
@@ -112,7 +115,7 @@ def test_a_large_function_is_cut_behind_blank_lines_and_stays_its_own():
     assert all(source[chunk.span.end :].startswith(b"\n\n") for chunk in chunks[:-1])
 
 
-def test_a_bracket_that_closes_is_no_part_of_its_own():
+def test_a_closing_bracket_is_not_a_chunk_of_its_own():
     body = b"  void %b() {\n" + b"    counter = counter + 1;\n" * 55 + b"  }\n"
     source = b"class Large {\n" + body % b"a" + body % b"b" + b"}\n"
 
@@ -131,7 +134,7 @@ def test_a_file_without_definitions_is_cut_into_windows():
     assert [(chunk.names, chunk.symbol) for chunk in chunks] == [((), -1)] * 3
 
 
-def test_a_window_ends_at_a_blank_line_near():
+def test_a_window_ends_at_a_nearby_blank_line():
     source = b"text\n" * 46 + b"\n" + b"text\n" * 60
 
     chunks = chunks_in(source, [])
@@ -139,7 +142,7 @@ def test_a_window_ends_at_a_blank_line_near():
     assert [(chunk.span.first_line, chunk.span.last_line) for chunk in chunks] == [(1, 46), (48, 107)]
 
 
-def test_a_very_long_line_is_cut_but_no_character_is():
+def test_a_very_long_line_is_cut_between_characters():
     source = ("x = '" + "ä" * 5_000 + "'\n").encode()
 
     chunks = read(source)
@@ -150,13 +153,13 @@ def test_a_very_long_line_is_cut_but_no_character_is():
 
 
 @pytest.mark.parametrize("source", [b"", b"\n\n \n", b"x", b"\r\n", b"\xef\xbb\xbf", b"\xff\xfe\x00"])
-def test_little_or_nothing_is_cut_too(source: bytes):
+def test_tiny_files_are_cut_completely(source: bytes):
     assert_complete(source, read(source))
 
 
 @pytest.mark.parametrize("language", [Language.PYTHON, Language.JAVA, Language.TEXT])
-def test_whatever_the_file_each_part_of_it_is_in_one_chunk(language: Language):
-    chance = random.Random(7)
+def test_every_part_of_any_file_is_in_one_chunk(language: Language):
+    rng = random.Random(7)
     pieces = [
         b"def f():\n",
         b"class A {\n",
@@ -169,11 +172,11 @@ def test_whatever_the_file_each_part_of_it_is_in_one_chunk(language: Language):
         b"# note\r\n",
     ]
     for _ in range(10):
-        source = b"".join(chance.choices(pieces, k=chance.randrange(300)))
+        source = b"".join(rng.choices(pieces, k=rng.randrange(300)))
         assert_complete(source, read(source, language))
 
 
-# Text of which all rules have something to say, and symbols anywhere in it.
+# Texts that exercise all rules, and symbols anywhere in them.
 LINES = st.sampled_from(
     [
         *(
@@ -200,23 +203,25 @@ LINES = st.sampled_from(
     ]
 )
 SOURCES = st.lists(LINES, max_size=40).map(b"".join)
-PLACES = st.lists(st.tuples(*[st.integers(0, 10**9)] * 4), max_size=12)
+POSITIONS = st.lists(st.tuples(*[st.integers(0, 10**9)] * 4), max_size=12)
 
 
-@given(SOURCES, PLACES, st.booleans())
-def test_what_is_compiled_cuts_as_python_does(source: bytes, places: list[tuple[int, int, int, int]], in_order: bool):
+@given(SOURCES, POSITIONS, st.booleans())
+def test_the_native_chunker_gives_the_same_chunks_as_python(
+    source: bytes, positions: list[tuple[int, int, int, int]], sort: bool
+):
     symbols: list[Symbol] = []
-    for at, length, line, name in places:
+    for at, length, line, name in positions:
         start = at % (len(source) + 1)
         end = start + length % (len(source) - start + 1)
         first, last = source.count(b"\n", 0, start) + 1, source.count(b"\n", 0, end) + 1
         span = Span(start, end, first, last)
         symbols.append(Symbol("abc"[name % 3], SymbolKind.FUNCTION, span, first + line % (last - first + 2)))
-    chunks_in(source, sorted(symbols, key=lambda symbol: symbol.span) if in_order else symbols)
+    chunks_in(source, sorted(symbols, key=lambda symbol: symbol.span) if sort else symbols)
 
 
 @pytest.mark.parametrize("folder", [Path(scrubjay.__file__).parent, Path(sysconfig.get_path("stdlib")) / "asyncio"])
-def test_real_files_are_cut_alike(folder: Path):
+def test_both_chunkers_agree_on_real_files(folder: Path):
     for path in sorted(folder.rglob("*")):
         language = language_by_name(path.name)
         if language is not None and path.is_file() and path.stat().st_size < 200_000:
@@ -224,15 +229,15 @@ def test_real_files_are_cut_alike(folder: Path):
 
 
 @pytest.mark.parametrize("span", [Span(-1, 3, 1, 1), Span(3, 2, 1, 1), Span(0, 99, 1, 5), Span(0, 2**40, 1, 5)])
-def test_symbols_that_are_nowhere_are_left_to_python(span: Span, monkeypatch: pytest.MonkeyPatch):
+def test_symbols_with_invalid_spans_are_left_to_python(span: Span, monkeypatch: pytest.MonkeyPatch):
     symbols = [Symbol("x", SymbolKind.FUNCTION, span, 1), Symbol("y", SymbolKind.CLASS, Span(0, 4, 1, 1), 0)]
-    asked: list[bytes] = []
+    calls: list[bytes] = []
 
-    def noted(source: bytes, own: Sequence[Symbol]) -> object:
-        asked.append(source)
-        return cut(source, own)
+    def record_call(source: bytes, own: Sequence[Symbol]) -> object:
+        calls.append(source)
+        return cut_chunks(source, own)
 
-    monkeypatch.setattr(chunks_module, "cut", noted)
+    monkeypatch.setattr(chunk_arrays, "cut_chunks", record_call)
     chunks_in(b"some text\nof two lines\n", symbols[:1])
     chunks_in(b"some text\nof two lines\n", symbols[1:])
-    assert asked == [b"some text\nof two lines\n"] * 2
+    assert calls == [b"some text\nof two lines\n"] * 2

@@ -1,4 +1,4 @@
-"""Where lines begin, as bytes and as Python counts them."""
+"""Line starts, as bytes and as Python counts them."""
 
 import ast
 import random
@@ -22,15 +22,15 @@ MARK = b"\xef\xbb\xbf"
         (b"\x0ca\x0b\x1c\xc2\x85b\n", [0, 8]),
     ],
 )
-def test_a_line_ends_with_a_line_feed_and_the_file_ends_the_last(content: bytes, expected: list[int]) -> None:
+def test_a_line_ends_with_a_newline_and_the_last_with_the_file(content: bytes, expected: list[int]) -> None:
     assert line_starts(content) == expected
 
 
 @pytest.mark.parametrize("mark", [b"", MARK])
 @pytest.mark.parametrize("ends", [(b"\n",), (b"\n", b"\r\n", b"\r")])
-def test_lines_begin_where_python_says(mark: bytes, ends: tuple[bytes, ...]) -> None:
-    chance = random.Random(3)
-    content = mark + b"".join(b"name%d = '\x0c \xc3\xa9'" % place + chance.choice(ends) for place in range(60))
+def test_lines_start_where_python_counts_them(mark: bytes, ends: tuple[bytes, ...]) -> None:
+    rng = random.Random(3)
+    content = mark + b"".join(b"name%d = '\x0c \xc3\xa9'" % number + rng.choice(ends) for number in range(60))
     starts = python_line_starts(content)
-    for place, statement in enumerate(ast.parse(content).body):
-        assert content[starts[statement.lineno] + statement.col_offset :].startswith(b"name%d =" % place)
+    for number, statement in enumerate(ast.parse(content).body):
+        assert content[starts[statement.lineno] + statement.col_offset :].startswith(b"name%d =" % number)

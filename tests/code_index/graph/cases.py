@@ -1,8 +1,8 @@
-"""Small programs with the calls that are in them, written by hand: what is read, and how ours agree with it.
+"""Reads hand-written cases: small programs with the calls in them.
 
-A file of cases has, for each, `=== its name`, then `--- a path` with a source below it, then `>>> caller -> callee` for
-each call of a definition; a single `>>>` when there is none. A definition is named with the type, object or namespace
-that it is in.
+In a file of cases, each case is `=== its name`, then `--- path` with the source below it, then `>>> caller -> callee`
+for each call of a definition, or a single `>>>` if there is none. A definition is named with the type, object or
+namespace that contains it.
 """
 
 from pathlib import Path
@@ -35,11 +35,11 @@ _LANGUAGES = {
     "scala": Language.SCALA,
     "sh": Language.BASH,
 }
-_NAMING = TYPES | {SymbolKind.CONSTANT, SymbolKind.VARIABLE, SymbolKind.IMPL, SymbolKind.MODULE}
+_NAMED_CONTAINERS = TYPES | {SymbolKind.CONSTANT, SymbolKind.VARIABLE, SymbolKind.IMPL, SymbolKind.MODULE}
 
 
 class Case(NamedTuple):
-    """A program, and the calls in it."""
+    """A program and the calls in it."""
 
     name: str
     sources: dict[str, str]
@@ -47,8 +47,8 @@ class Case(NamedTuple):
 
 
 def cases_in(folder: Path) -> list[Case]:
-    """All cases of a folder's files."""
-    found: list[Case] = []
+    """Return all cases in the files of a folder."""
+    cases: list[Case] = []
     for file in sorted(folder.glob("*.txt")):
         for text in file.read_text().split("=== ")[1:]:
             name, _, rest = text.partition("\n")
@@ -57,8 +57,8 @@ def cases_in(folder: Path) -> list[Case]:
             for part in body.split("--- ")[1:]:
                 path, _, source = part.partition("\n")
                 sources[path] = source
-            found.append(Case(name, sources, frozenset(call.strip() for call in calls if call.strip())))
-    return found
+            cases.append(Case(name, sources, frozenset(call.strip() for call in calls if call.strip())))
+    return cases
 
 
 def facts_of(sources: dict[str, str]) -> dict[str, FileFacts]:
@@ -66,10 +66,10 @@ def facts_of(sources: dict[str, str]) -> dict[str, FileFacts]:
 
 
 def calls_found(sources: dict[str, str]) -> frozenset[str]:
-    """The calls that are resolved without guessing, in the names of the cases."""
+    """Return the calls that are resolved without guessing, in the notation of the cases."""
     facts = facts_of(sources)
     return frozenset(
-        f"{_named(path, facts[path], edge.source)} -> {_named(edge.path, facts[edge.path], edge.target)}"
+        f"{_symbol_name(path, facts[path], edge.source)} -> {_symbol_name(edge.path, facts[edge.path], edge.target)}"
         for path, own in resolve(list(facts), facts).items()
         for edge in own.edges
         if edge.kind in (UseKind.CALL, UseKind.NEW)
@@ -79,18 +79,18 @@ def calls_found(sources: dict[str, str]) -> frozenset[str]:
 
 
 def _is_literal(facts: dict[str, FileFacts], path: str, kind: UseKind) -> bool:
-    """A struct's literal is no call."""
+    """Return whether an edge is a struct literal, not a call."""
     return kind is UseKind.NEW and facts[path].language in (Language.GO, Language.RUST)
 
 
-def _named(path: str, facts: FileFacts, place: int) -> str:
-    if place < 0:
+def _symbol_name(path: str, facts: FileFacts, index: int) -> str:
+    if index < 0:
         return path
-    symbol = facts.symbols[place]
+    symbol = facts.symbols[index]
     owner = ""
     if facts.language in (Language.GO, Language.RUST, Language.CPP):
         owner = Flow(facts.flow).functions.get((symbol.name, symbol.line), ("", ""))[1]
-    elif symbol.container >= 0 and facts.symbols[symbol.container].kind in _NAMING:
+    elif symbol.container >= 0 and facts.symbols[symbol.container].kind in _NAMED_CONTAINERS:
         owner = facts.symbols[symbol.container].name
     name = symbol.name.rpartition(".")[2]
     return f"{owner}.{name}" if owner else name

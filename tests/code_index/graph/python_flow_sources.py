@@ -1,4 +1,4 @@
-"""Small Python files, each with something that a reader of their flow must get right."""
+"""Small Python files, each with something that a reader of their flow must handle."""
 
 SOURCES = {
     "nothing": "",
@@ -13,7 +13,7 @@ class C:
     def m(self):
         return y
 """,
-    "names of classes are not seen in methods": """
+    "class variables are not visible in methods": """
 x = f()
 class C:
     x = g()
@@ -178,7 +178,7 @@ def f(a, b):
     if issubclass(a, C): a.j
     if isinstance(b, make()):
         return b
-    assert isinstance(b, (C, D)), told(b)
+    assert isinstance(b, (C, D)), show(b)
     assert b and isinstance(b, E)
     b.c
 isinstance(x, C)
@@ -188,7 +188,7 @@ if isinstance(x, C):
     x = (x := y)
     if isinstance(x, D): z = x
 """,
-    "a narrowed name that was not bound goes to the end": """
+    "a narrowed name that was not bound comes last": """
 class K:
     if isinstance(a, C):
         b = 1
@@ -395,7 +395,7 @@ class C:
         self.handlers.extend(handler)
         self.handlers[handler].append(handler)
 """,
-    "outside": """
+    "global and nonlocal": """
 x = a()
 def f():
     global x, new
@@ -506,7 +506,7 @@ v: list[lambda: f()]; v2: type[lambda q: f(q)]
 *w, = b
 def f(a: A, b: B[C] = d, *c: list[E], **d: dict[F, G]) -> Optional["H"]: pass
 """,
-    "annotations in texts": """
+    "string annotations": """
 a: 'A'
 b: "list['A']" = f()
 c: ' A.B '
@@ -540,7 +540,7 @@ w: 'type[f(x, y=1).append(z)]'
 class C:
     def m(self, a: 'C', *b: 'D') -> 'Iterator[C]': yield a
 """,
-    "lines of texts that are types": r"x: 'type[(\n f())]'; y: 'type[(\n\n f())]'; z: 'type[(\n\n\n f())]'",
+    "lines of string annotations": r"x: 'type[(\n f())]'; y: 'type[(\n\n f())]'; z: 'type[(\n\n\n f())]'",
     "slices": """
 x = f()
 x[1:2], x[:], x[1:], x[:2], x[1:2:3], x[::], x[a:b()], x['a':1], x[-1:], x[1.5:None], x[g():h():i()]
@@ -566,7 +566,7 @@ i = a or b() or a or c; i2 = a and b; i3 = 0.5 or 0.5; i4 = 0.5 or a
 j = a if b() else c(); j2 = a if b else a
 a += b(); a -= 0.5; a.b += c(); a[0] |= c(); unknown += f; a += 0.5
 """,
-    "texts with values": """
+    "f-strings": """
 a = f"x{y}z{f(1)!r:>{w()}}{{}}" 'tail'
 b = 'head' f'{a}' f"" f'{b.c(d)}'
 c = f''
@@ -608,7 +608,7 @@ del f(1).x
 assert f(1), g(2)
 f(None=1) if 0 else 1
 """.replace("f(None=1)", "f(none=1)"),
-    "what is returned": """
+    "return values": """
 def f():
     return
     return 0.5
@@ -619,14 +619,14 @@ return z
 """,
     "one line": "x = 1; y = x; f(x); import a; pass\nif x: f(); g()\nclass C: a = f(); b = a\n",
     "letters beyond ASCII": "x = 'é'; f(x)\n# 東京\ny = '東京' + g('ö'); h()\n",
-    "no end of line": "f(x)",
+    "no final newline": "f(x)",
     "tabs": "if x:\n\tf(x)\nclass C:\n\tdef m(self):\n\t\tself.x = f()\n",
-    "lines that go on": "x = f(a) + \\\n    g(b).h(\n  c)\ny = (\n    # told\n    k\n    .l(m)\n)\n",
+    "continuation lines": "x = f(a) + \\\n    g(b).h(\n  c)\ny = (\n    # comment\n    k\n    .l(m)\n)\n",
     "a long chain of branches": "x = 0\n"
     + "if x: x = f()\n"
     + "".join(f"elif x == {n}: x = f{n}()\n" for n in range(60)),
     "a long sum": "x = " + " + ".join(f"f({n})" for n in range(100)) + "\n",
-    "much of all that is nested": """
+    "deep nesting of everything": """
 a[0] = f
 a[1][2].append(g(lambda q=(lambda r=1: r): q))
 b: 'A | list[B]' = [c := d for d in [(a, b), *e]]
@@ -640,17 +640,17 @@ match a:
     + "".join(f"if x{n}: x{n} = g(); y{n} = h\n" for n in range(60)),
 }
 
-# A reader may say that it does not know these.
+# A reader may decline these.
 RARE_SOURCES = {
-    "a mark at the beginning": "\ufefff(x)\ng(y)\n",
+    "a byte order mark": "\ufefff(x)\ng(y)\n",
     "form feeds": "if x:\n\tf(x)\n\x0c\nclass C:\n\tdef m(self):\n\t\tself.x = f()\n",
-    "letters by their names": "x = '\\N{BULLET}'\n",
+    "letters by name": "x = '\\N{BULLET}'\n",
     "lines with carriage returns": "f(x)\r\ng(y)\r\n",
-    "half a letter": "x = '\\ud800'\n__all__ = ['a', '\\udfff']\ny: '\\ud800'\n",
-    "letters of names beyond ASCII": "größe = f(größe).höhe()\n",
-    "letters of types beyond ASCII": "x: 'é'\ny: Annotated[A, 'für alle']\n",
-    "a formatted type": "x: f'{y()}' = z\n",
-    "letters by their names in types": "x: \"type[f('\\\\N{BULLET}')]\"\n",
+    "a lone surrogate": "x = '\\ud800'\n__all__ = ['a', '\\udfff']\ny: '\\ud800'\n",
+    "names beyond ASCII": "größe = f(größe).höhe()\n",
+    "types beyond ASCII": "x: 'é'\ny: Annotated[A, 'für alle']\n",
+    "an f-string as a type": "x: f'{y()}' = z\n",
+    "letters by name in types": "x: \"type[f('\\\\N{BULLET}')]\"\n",
     "large ends": "x = f()[1000000000:]\n",
     "an encoding": "# coding: latin-1\nf(x)\n",
 }

@@ -1,4 +1,4 @@
-"""What a few changed files mean for the uses of a repository."""
+"""How changes of a few files update the edges of a repository."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,9 +31,9 @@ def relinked(before: Sources, after: Sources) -> dict[str, FileEdges]:
         for path, own in edges.items()
         if changed & {*own.imports, *(edge.path for edge in own.edges)} or path in changed
     }
-    found = resolve_incrementally({path: old.get(path) for path in changed}, new, leading)
-    assert set(found) <= set(new)
-    return {path: own for path, own in {**edges, **found}.items() if path in new}
+    updated = resolve_incrementally({path: old.get(path) for path in changed}, new, leading)
+    assert set(updated) <= set(new)
+    return {path: own for path, own in {**edges, **updated}.items() if path in new}
 
 
 def resolved(sources: Sources) -> dict[str, FileEdges]:
@@ -43,77 +43,81 @@ def resolved(sources: Sources) -> dict[str, FileEdges]:
 
 BELLS = "class Bell:\n    def ring(self): ...\n\ndef knock(): ...\n"
 MAIN = "from bells import Bell, knock\n\ndef press():\n    Bell().ring()\n    knock()\n"
-APART = "def alone():\n    return alone()\n"
-BEFORE = {"bells.py": BELLS, "main.py": MAIN, "apart.py": APART}
+UNRELATED = "def alone():\n    return alone()\n"
+BEFORE = {"bells.py": BELLS, "main.py": MAIN, "unrelated.py": UNRELATED}
 
 
-def test_definitions_that_move_are_followed_without_resolving_those_who_use_them(monkeypatch: pytest.MonkeyPatch):
-    asked: list[list[str]] = []
+def test_edges_follow_moved_definitions_without_resolving_their_users_again(monkeypatch: pytest.MonkeyPatch):
+    resolved_paths: list[list[str]] = []
 
-    def noted(paths: Sequence[str], facts: Facts, **options: Any) -> Mapping[str, FileEdges]:
-        asked.append([*paths])
+    def recording_resolve(paths: Sequence[str], facts: Facts, **options: Any) -> Mapping[str, FileEdges]:
+        resolved_paths.append([*paths])
         return resolve(paths, facts, **options)
 
-    monkeypatch.setattr(incremental, "resolve", noted)
+    monkeypatch.setattr(incremental, "resolve", recording_resolve)
     after = BEFORE | {"bells.py": "def sigh(): ...\n\n" + BELLS}
     assert relinked(BEFORE, after) == resolved(after)
-    assert asked == [["bells.py"]]
+    assert resolved_paths == [["bells.py"]]
 
 
-def test_what_is_gone_is_used_by_nobody_any_more():
+def test_uses_of_a_removed_definition_become_unresolved():
     after = BEFORE | {"bells.py": BELLS.replace("knock", "rap")}
-    found = relinked(BEFORE, after)
-    assert found == resolved(after)
-    assert [one.use for one in found["main.py"].unresolved] == ["knock"]
+    edges = relinked(BEFORE, after)
+    assert edges == resolved(after)
+    assert [unresolved.use for unresolved in edges["main.py"].unresolved] == ["knock"]
 
 
-def test_what_is_new_is_found_by_those_who_missed_it():
+def test_a_new_definition_resolves_uses_that_were_unresolved():
     before = BEFORE | {"bells.py": BELLS.replace("knock", "rap")}
     assert relinked(before, BEFORE) == resolved(BEFORE)
 
 
-def test_a_file_that_is_gone_and_one_that_comes():
+def test_a_removed_file_and_an_added_file_update_the_edges():
     without = {path: text for path, text in BEFORE.items() if path != "bells.py"}
-    found = relinked(BEFORE, without)
-    assert found == resolved(without)
-    assert found["main.py"].imports == []
+    edges = relinked(BEFORE, without)
+    assert edges == resolved(without)
+    assert edges["main.py"].imports == []
     with_more = BEFORE | {"ringing.py": "from bells import Bell\nBell().ring()\n"}
     assert relinked(BEFORE, with_more) == resolved(with_more)
 
 
-def test_what_a_file_passes_on_is_found_by_way_of_it_and_no_more_when_it_does_not():
-    by_way = {"bells.py": BELLS, "ways.py": "from bells import knock\n", "main.py": "from ways import knock\nknock()\n"}
-    without = by_way | {"ways.py": "\n"}
-    assert relinked(by_way, without) == resolved(without)
-    assert relinked(without, by_way) == resolved(by_way)
-    other = by_way | {"ways.py": "from gone import knock\n"}
-    assert relinked(by_way, other) == resolved(other)
-
-
-def test_what_callers_pass_is_followed_into_a_changed_file():
-    before = {
-        "doors.py": "def open_by(action):\n    return None\n",
-        "main.py": "from doors import open_by\n\ndef ring(): ...\n\nopen_by(ring)\n",
+def test_a_re_exported_name_is_resolved_only_while_it_is_re_exported():
+    re_exporting = {
+        "bells.py": BELLS,
+        "ways.py": "from bells import knock\n",
+        "main.py": "from ways import knock\nknock()\n",
     }
-    after = before | {"doors.py": "def open_by(action):\n    return action()\n"}
-    found = relinked(before, after)
-    assert found == resolved(after)
-    assert Edge(0, "main.py", 0, UseKind.CALL, 2, Evidence.FLOW, 0.75) in found["doors.py"].edges
+    without = re_exporting | {"ways.py": "\n"}
+    assert relinked(re_exporting, without) == resolved(without)
+    assert relinked(without, re_exporting) == resolved(re_exporting)
+    other = re_exporting | {"ways.py": "from gone import knock\n"}
+    assert relinked(re_exporting, other) == resolved(other)
+
+
+def test_arguments_of_callers_are_followed_into_a_changed_file():
+    before = {
+        "actions.py": "def open_by(action):\n    return None\n",
+        "main.py": "from actions import open_by\n\ndef ring(): ...\n\nopen_by(ring)\n",
+    }
+    after = before | {"actions.py": "def open_by(action):\n    return action()\n"}
+    edges = relinked(before, after)
+    assert edges == resolved(after)
+    assert Edge(0, "main.py", 0, UseKind.CALL, 2, Evidence.FLOW, 0.75) in edges["actions.py"].edges
 
 
 @pytest.mark.parametrize(
-    ("doors", "users", "opened"),
+    ("path", "users", "versions"),
     [
         (
-            "doors.ts",
-            {"main.ts": 'import { openBy } from "./doors";\nfunction ring() {}\nopenBy(ring);\n'},
+            "actions.ts",
+            {"main.ts": 'import { openBy } from "./actions";\nfunction ring() {}\nopenBy(ring);\n'},
             (
                 "export function openBy(action: () => void) {}\n",
                 "export function openBy(action: () => void) { action(); }\n",
             ),
         ),
         (
-            "doors.go",
+            "actions.go",
             {"main.go": "package house\n\nfunc ring() {}\n\nfunc main() { openBy(ring) }\n"},
             (
                 "package house\n\nfunc openBy(action func()) {}\n",
@@ -122,29 +126,28 @@ def test_what_callers_pass_is_followed_into_a_changed_file():
         ),
     ],
 )
-def test_what_callers_pass_is_followed_into_a_changed_file_of_other_languages(
-    doors: str, users: Sources, opened: tuple[str, str]
+def test_arguments_of_callers_are_followed_into_a_changed_file_of_other_languages(
+    path: str, users: Sources, versions: tuple[str, str]
 ):
-    before, after = ({doors: text, **users} for text in opened)
-    found = relinked(before, after)
-    assert found == resolved(after)
-    assert [(edge.path, edge.evidence) for edge in found[doors].edges if edge.kind is UseKind.CALL] == [
+    before, after = ({path: text, **users} for text in versions)
+    edges = relinked(before, after)
+    assert edges == resolved(after)
+    assert [(edge.path, edge.evidence) for edge in edges[path].edges if edge.kind is UseKind.CALL] == [
         (next(iter(users)), Evidence.FLOW)
     ]
     assert relinked(after, before) == resolved(before)
 
 
-def test_of_more_users_than_are_resolved_anew_none_is_left_with_a_wrong_definition():
+def test_users_beyond_the_limit_of_repeated_resolution_keep_no_wrong_edges():
     users = {
-        f"user{number:02}.py": "from bells import knock\nknock()\n"
-        for number in range(incremental.MAX_RESOLVED_AGAIN + 5)
+        f"user{number:02}.py": "from bells import knock\nknock()\n" for number in range(incremental.MAX_REPEATED + 5)
     }
     before = {"bells.py": "def knock(): ...\n", **users}
     after = before | {"bells.py": "def other(): ...\n"}
-    found = relinked(before, after)
-    assert not any(found[path].edges for path in users)
+    edges = relinked(before, after)
+    assert not any(edges[path].edges for path in users)
     for path in users:
-        assert [one._replace(use="knock") for one in found[path].unresolved] == [
+        assert [unresolved._replace(use="knock") for unresolved in edges[path].unresolved] == [
             Unresolved(-1, "knock", UseKind.CALL, 2)
         ]
 
@@ -155,25 +158,25 @@ FILES = st.sampled_from(["a", "b", "c"])
 
 @st.composite
 def sources(draw: st.DrawFn) -> Sources:
-    """Files whose functions call those of others by name; none is passed on."""
-    found: Sources = {}
+    """Draw files whose functions call those of other files by name. No function is passed as a value."""
+    files: Sources = {}
     for own in ("a", "b", "c"):
-        taken = draw(st.lists(st.tuples(FILES, NAMES), max_size=3, unique=True))
-        lines = [f"from {file} import {name}_of_{file}" for file, name in taken if file != own]
-        called = [f"{name}_of_{file}" for file, name in taken if file != own]
+        imported = draw(st.lists(st.tuples(FILES, NAMES), max_size=3, unique=True))
+        lines = [f"from {file} import {name}_of_{file}" for file, name in imported if file != own]
+        called = [f"{name}_of_{file}" for file, name in imported if file != own]
         for name in draw(st.lists(NAMES, max_size=3, unique=True)):
             lines += [f"def {name}_of_{own}():", *(f"    {one}()" for one in called), "    return 1"]
-        found[f"{own}.py"] = "\n".join([*lines, *(f"{name}()" for name in called)]) + "\n"
-    return found
+        files[f"{own}.py"] = "\n".join([*lines, *(f"{name}()" for name in called)]) + "\n"
+    return files
 
 
 @given(sources(), sources(), FILES)
 @settings(max_examples=40)
-def test_mending_one_file_comes_to_what_resolving_all_comes_to(before: Sources, others: Sources, changed: str):
+def test_incremental_resolution_of_one_file_equals_full_resolution(before: Sources, others: Sources, changed: str):
     after = before | {f"{changed}.py": others[f"{changed}.py"]}
-    found, wanted = relinked(before, after), resolved(after)
+    edges, expected = relinked(before, after), resolved(after)
     for path in after:
-        assert (found[path].edges, found[path].imports) == (wanted[path].edges, wanted[path].imports)
-        assert {(one.source, one.line) for one in found[path].unresolved} == {
-            (one.source, one.line) for one in wanted[path].unresolved
+        assert (edges[path].edges, edges[path].imports) == (expected[path].edges, expected[path].imports)
+        assert {(unresolved.source, unresolved.line) for unresolved in edges[path].unresolved} == {
+            (unresolved.source, unresolved.line) for unresolved in expected[path].unresolved
         }

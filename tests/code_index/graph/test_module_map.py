@@ -1,9 +1,11 @@
-from scrubjay.code_index.graph.module_map import Module, ModuleMap, module_map
+"""The map of the modules of a repository."""
+
+from scrubjay.code_index.graph.module_map import Module, ModuleMap, build_module_map
 from scrubjay.code_index.graph.resolver import resolve
 from tests.code_index.graph.cases import facts_of
 
 
-def test_a_map_tells_what_each_module_is_for_and_what_it_needs():
+def test_a_map_has_the_purpose_exports_and_dependencies_of_each_module():
     facts = facts_of(
         {
             "package.json": '{"name": "shop"}',
@@ -12,7 +14,7 @@ def test_a_map_tells_what_each_module_is_for_and_what_it_needs():
             "src/store/file.ts": "export function open() {}\nexport class Store {}\nfunction hidden() {}\n",
         }
     )
-    assert module_map("shop", facts, resolve(facts, facts)) == ModuleMap(
+    assert build_module_map("shop", facts, resolve(facts, facts)) == ModuleMap(
         name="shop",
         project_type="node",
         modules=[
@@ -24,18 +26,18 @@ def test_a_map_tells_what_each_module_is_for_and_what_it_needs():
     )
 
 
-def test_what_a_module_says_of_itself_goes_before_what_its_name_says():
+def test_the_documentation_of_a_module_takes_precedence_over_its_name():
     facts = facts_of({"src/lib.rs": "//! Keeps parcels. And more.\npub mod db;\n", "src/db.rs": "pub fn open() {}\n"})
-    drawn = module_map("post", facts, resolve(facts, facts))
-    assert drawn.text() == "  post - Keeps parcels -> post/db\n  post/db - Database and storage"
-    assert drawn.entry_points == ["src/lib.rs"]
-    assert drawn.project_type == "rust"
+    module_map = build_module_map("post", facts, resolve(facts, facts))
+    assert module_map.text() == "  post - Keeps parcels -> post/db\n  post/db - Database and storage"
+    assert module_map.entry_points == ["src/lib.rs"]
+    assert module_map.project_type == "rust"
 
 
-def test_what_most_of_a_module_is_about_speaks_for_it_by_its_name():
+def test_the_largest_definition_describes_an_undocumented_module():
     source = 'T = 1\n"""Only a number."""\n\n\nclass Parcel:\n    """Goes from one to another."""\n\n    weight = 3\n'
     facts = facts_of({"post/parcel.py": source})
-    (module,) = module_map("post", facts, resolve(facts, facts)).modules
+    (module,) = build_module_map("post", facts, resolve(facts, facts)).modules
     assert module.purpose == "Parcel: Goes from one to another"
 
 
@@ -48,13 +50,15 @@ def test_a_folder_of_go_is_one_module_and_tests_can_be_left_out():
             "store/a_test.go": "package store\nfunc TestOpen() {}\n",
         }
     )
-    drawn = module_map("app", facts, resolve(facts, facts), left_out=lambda path: path.endswith("_test.go"))
-    assert [(each.id, each.exports, each.depends_on) for each in drawn.modules] == [
+    module_map = build_module_map(
+        "app", facts, resolve(facts, facts), is_excluded=lambda path: path.endswith("_test.go")
+    )
+    assert [(each.id, each.exports, each.depends_on) for each in module_map.modules] == [
         ("app", [], ["app/store"]),
         ("app/store", ["Open", "Shut"], []),
     ]
-    assert drawn.entry_points == ["main.go"]
+    assert module_map.entry_points == ["main.go"]
 
 
 def test_a_repository_without_code_has_an_empty_map():
-    assert module_map("none", {}, {}) == ModuleMap("none", "unknown", [], [], [])
+    assert build_module_map("none", {}, {}) == ModuleMap("none", "unknown", [], [], [])

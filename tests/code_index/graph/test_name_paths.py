@@ -1,10 +1,12 @@
+"""Names of types and paths of names are parsed from source text."""
+
 import pytest
 
-from scrubjay.code_index.graph.name_paths import path_of, type_name
+from scrubjay.code_index.graph.name_paths import parse_name_path, parse_type_name
 
 
 @pytest.mark.parametrize(
-    ("written", "name"),
+    ("text", "name"),
     [
         ("*Foo", "Foo"),
         ("&'a mut Foo", "Foo"),
@@ -23,12 +25,12 @@ from scrubjay.code_index.graph.name_paths import path_of, type_name
         ("", ""),
     ],
 )
-def test_a_type_is_named_without_what_wraps_it(written: str, name: str):
-    assert type_name(written) == name
+def test_a_type_is_named_without_its_wrappers(text: str, name: str):
+    assert parse_type_name(text) == name
 
 
 @pytest.mark.parametrize(
-    ("written", "path"),
+    ("text", "path"),
     [
         ("&Foo{A: 1}", "Foo{}"),
         ("new Foo(1).bar[0]", "Foo{}.bar[]"),
@@ -40,5 +42,5 @@ def test_a_type_is_named_without_what_wraps_it(written: str, name: str):
         ("", ""),
     ],
 )
-def test_a_value_is_a_path_when_it_is_nothing_else(written: str, path: str):
-    assert path_of(written) == path
+def test_only_a_chain_of_names_calls_and_indexes_is_a_path(text: str, path: str):
+    assert parse_name_path(text) == path

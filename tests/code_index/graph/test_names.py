@@ -1,3 +1,5 @@
+"""Resolution of calls by names, scopes and declared types."""
+
 from typing import Any
 
 import pytest
@@ -7,7 +9,7 @@ from scrubjay.code_index.graph.resolver import resolve
 from scrubjay.code_index.models import Edge, Evidence, FileEdges, Unresolved, UseKind
 from tests.code_index.graph.cases import calls_found, facts_of
 
-_OTHERS = {
+_CASES = {
     "java": (
         {
             "app/Box.java": "package app;\nimport app.lock.Lock;\npublic class Box extends Base {\n"
@@ -79,13 +81,13 @@ _OTHERS = {
 }
 
 
-@pytest.mark.parametrize("language", _OTHERS)
-def test_scopes_and_written_types_resolve_calls(language: str):
-    sources, calls = _OTHERS[language]
+@pytest.mark.parametrize("language", _CASES)
+def test_calls_are_resolved_by_scopes_and_declared_types(language: str):
+    sources, calls = _CASES[language]
     assert calls_found(sources) == calls
 
 
-def test_an_edge_tells_where_the_call_is_and_why_it_is_believed():
+def test_an_edge_has_the_line_evidence_and_confidence_of_the_call():
     facts = facts_of(
         {"a.go": "package a\ntype Box struct{}\nfunc (b *Box) Open() {}\nfunc run(b *Box) {\n\tb.Open()\n}\n"}
     )
@@ -110,23 +112,23 @@ def test_a_call_of_a_library_is_listed_with_its_name():
     assert resolve(["a.go"], facts)["a.go"].unresolved == [Unresolved(0, "fmt.Println", UseKind.CALL, 3, "fmt")]
 
 
-def test_files_that_say_nothing_lead_nowhere():
+def test_empty_and_broken_files_have_no_edges():
     facts = facts_of({"a.go": "", "b.rs": "\x00(((", "c.java": "}}}}"})
     assert resolve(facts, facts) == {path: FileEdges([], [], []) for path in facts}
 
 
-def test_what_a_file_leads_to_does_not_depend_on_which_other_files_are_resolved():
+def test_the_edges_of_a_file_do_not_depend_on_which_other_files_are_resolved():
     sources = {
         "src/lib.rs": "mod a;\nmod b;\n",
         "src/a.rs": "pub struct A;\nimpl A { pub fn go(&self) { crate::b::run(); } }\n",
         "src/b.rs": "use crate::a::A;\npub fn run() { let a: A = A; a.go(); }\n",
     }
     facts = facts_of(sources)
-    whole = resolve(facts, facts)
-    assert {path: resolve([path], facts)[path] for path in facts} == whole
+    together = resolve(facts, facts)
+    assert {path: resolve([path], facts)[path] for path in facts} == together
 
 
-def test_two_types_of_one_name_are_told_apart_by_their_packages():
+def test_two_types_of_one_name_are_distinguished_by_package():
     store = "package {}\ntype Store struct{{}}\nfunc (s *Store) Fetch() {{}}\n"
     facts = facts_of(
         {
@@ -139,14 +141,14 @@ def test_two_types_of_one_name_are_told_apart_by_their_packages():
     assert [(edge.path, edge.evidence) for edge in calls] == [("two/s.go", Evidence.RECEIVER)]
 
 
-def test_a_type_that_is_based_on_a_part_of_itself_leads_nowhere() -> None:
+def test_a_type_whose_base_is_a_part_of_itself_does_not_recurse() -> None:
     facts = facts_of(
         {"a.rs": "trait Error: Error::Base {}\nfn go(error: &dyn Error) { error.run(); Error::Base::make(); }\n"}
     )
     assert {edge.kind for edge in resolve(["a.rs"], facts)["a.rs"].edges} <= {UseKind.TYPE, UseKind.INHERIT}
 
 
-def test_a_type_s_own_method_is_meant_and_not_that_of_a_trait_of_its_name() -> None:
+def test_an_inherent_method_takes_precedence_over_a_trait_method_of_the_same_name() -> None:
     source = """trait Pilot { fn fly(&self); }
 struct Human;
 impl Pilot for Human { fn fly(&self) {} }
@@ -158,23 +160,23 @@ fn run(h: &Human) { h.fly(); }
     assert [facts["src/lib.rs"].symbols[edge.target].line for edge in calls] == [4]
 
 
-def test_a_long_chain_of_what_gives_what_is_called_is_not_followed_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_chain_of_function_values_is_not_followed_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"x{number} := x{number - 1}()" for number in range(1, 1_000)]
     source = "package a\nfunc run(x0 func()) {\n" + "\n".join(lines) + "\n}\n"
-    asked: list[int] = []
+    visits: list[int] = []
     sources = CallbackFlow._sources  # pyright: ignore[reportPrivateUsage]
 
-    def counted(self: CallbackFlow, *given: Any) -> Any:
-        asked.append(1)
-        return sources(self, *given)
+    def counting(self: CallbackFlow, *arguments: Any) -> Any:
+        visits.append(1)
+        return sources(self, *arguments)
 
-    monkeypatch.setattr(CallbackFlow, "_sources", counted)
+    monkeypatch.setattr(CallbackFlow, "_sources", counting)
     facts = facts_of({"a.go": source})
     assert resolve(["a.go"], facts)["a.go"].edges == []
-    assert len(asked) < 30 * len(lines)
+    assert len(visits) < 30 * len(lines)
 
 
-def test_a_function_of_rust_may_be_passed_on_by_the_name_of_its_module():
+def test_a_rust_function_may_be_re_exported_under_the_name_of_its_module():
     sources = {
         "src/lib.rs": "pub mod fs;\nmod all;\n",
         "src/fs/mod.rs": "mod metadata;\npub use self::metadata::metadata;\n",

@@ -1,4 +1,4 @@
-"""Which definitions the calls and names of Python files mean."""
+"""Resolution of calls and names in Python files."""
 
 from textwrap import dedent
 
@@ -10,7 +10,7 @@ from scrubjay.code_index.parsing.reader import read_facts
 
 
 def facts_of(**sources: str) -> dict[str, FileFacts]:
-    """Facts of files whose paths are written with `__` for `/`."""
+    """Return the facts of files whose paths are written with `__` for `/`."""
     return {
         f"{name.replace('__', '/').replace('/init/', '/__init__')}.py": read_facts(
             dedent(text).encode(), Language.PYTHON
@@ -20,7 +20,7 @@ def facts_of(**sources: str) -> dict[str, FileFacts]:
 
 
 def calls(facts: dict[str, FileFacts], path: str = "main.py", *, guesses: bool = False) -> set[str]:
-    """The calls of a file as `caller -> callee`, the callee with its file when that is another."""
+    """Return the calls of a file as `caller -> callee`; a callee in another file is prefixed with its path."""
     found: set[str] = set()
     for edge in resolve(facts, facts)[path].edges:
         if edge.kind is UseKind.CALL and (guesses or edge.confidence >= 0.5):
@@ -29,16 +29,16 @@ def calls(facts: dict[str, FileFacts], path: str = "main.py", *, guesses: bool =
     return found
 
 
-def _name(facts: dict[str, FileFacts], path: str, place: int) -> str:
+def _name(facts: dict[str, FileFacts], path: str, index: int) -> str:
     names: list[str] = []
-    while place >= 0:
-        names.append(facts[path].symbols[place].name)
-        place = facts[path].symbols[place].container
+    while index >= 0:
+        names.append(facts[path].symbols[index].name)
+        index = facts[path].symbols[index].container
     return ".".join(reversed(names)) or "top"
 
 
 CASES: dict[str, tuple[str, set[str]]] = {
-    "a name means what it was bound to last": (
+    "a name has the value it was bound to last": (
         """
         def ring(): ...
         def knock(): ...
@@ -48,7 +48,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
         """,
         {"top -> knock"},
     ),
-    "after a branch a name may be either": (
+    "after a branch a name may have either value": (
         """
         def ring(): ...
         def knock(): ...
@@ -82,7 +82,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
         """,
         {"first -> same", "first -> ring", "second -> same", "second -> knock"},
     ),
-    "entries are told apart by their keys": (
+    "items are distinguished by key": (
         """
         def ring(): ...
         def knock(): ...
@@ -92,7 +92,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
         """,
         {"top -> knock"},
     ),
-    "what is unpacked keeps its place": (
+    "unpacking keeps positions": (
         """
         def ring(): ...
         def knock(): ...
@@ -103,7 +103,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
         """,
         {"top -> ring", "top -> wave"},
     ),
-    "what is put into a list comes out of a loop": (
+    "a loop yields what was put into a list": (
         """
         def ring(): ...
         def run():
@@ -114,7 +114,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
         """,
         {"run -> ring"},
     ),
-    "what a generator yields": (
+    "a loop gets what a generator yields": (
         """
         def ring(): ...
         def every():
@@ -124,7 +124,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
         """,
         {"top -> every", "top -> ring"},
     ),
-    "a method is found in the order of the bases": (
+    "a method is found in method resolution order": (
         """
         class Top:
             def show(self): ...
@@ -136,7 +136,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
         """,
         {"top -> Right.show"},
     ),
-    "super means the next in that order": (
+    "super is the next class in that order": (
         """
         class Top:
             def __init__(self): ...
@@ -146,20 +146,20 @@ CASES: dict[str, tuple[str, set[str]]] = {
         """,
         {"Below.__init__ -> Top.__init__"},
     ),
-    "an attribute of self is what any method gave it": (
+    "an attribute of self has the values that any method assigns": (
         """
         class Bell:
             def ring(self): ...
-        class Door:
+        class House:
             def __init__(self, bell):
                 self.bell = bell
             def knock(self):
                 self.bell.ring()
-        Door(Bell()).knock()
+        House(Bell()).knock()
         """,
-        {"top -> Door.__init__", "top -> Door.knock", "Door.knock -> Bell.ring"},
+        {"top -> House.__init__", "top -> House.knock", "House.knock -> Bell.ring"},
     ),
-    "an annotation tells the type of a parameter": (
+    "an annotation gives the type of a parameter": (
         """
         class Bell:
             def ring(self): ...
@@ -170,7 +170,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
         """,
         {"press -> Bell.ring"},
     ),
-    "isinstance tells the type in its branch": (
+    "isinstance gives the type in its branch": (
         """
         class Bell:
             def ring(self): ...
@@ -192,11 +192,11 @@ CASES: dict[str, tuple[str, set[str]]] = {
         """,
         {"top -> logged", "top -> logged.wrapper", "top -> ring", "logged.wrapper -> ring"},
     ),
-    "a property is what it returns": (
+    "a property has the value it returns": (
         """
         class Bell:
             def ring(self): ...
-        class Door:
+        class House:
             @property
             def bell(self):
                 return Bell()
@@ -205,12 +205,12 @@ CASES: dict[str, tuple[str, set[str]]] = {
                 return cls()
             @staticmethod
             def open(): ...
-        Door.made().bell.ring()
-        Door.open()
+        House.made().bell.ring()
+        House.open()
         """,
-        {"top -> Door.made", "top -> Bell.ring", "top -> Door.open"},
+        {"top -> House.made", "top -> Bell.ring", "top -> House.open"},
     ),
-    "with and for call what the protocols name": (
+    "with and for call the methods of their protocols": (
         """
         class Box:
             def __enter__(self):
@@ -232,7 +232,7 @@ CASES: dict[str, tuple[str, set[str]]] = {
             "top -> Box.__next__",
         },
     ),
-    "a global that a function sets": (
+    "a function may assign a global": (
         """
         signal = None
         def ring(): ...
@@ -256,21 +256,21 @@ CASES: dict[str, tuple[str, set[str]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_calls_mean_what_was_followed_to_them(case: str):
+def test_calls_are_resolved_by_following_values(case: str):
     source, expected = CASES[case]
     assert calls(facts_of(main=source)) == expected
 
 
-def test_imports_lead_through_packages_and_what_they_pass_on():
+def test_imports_are_followed_through_packages_and_re_exports():
     facts = facts_of(
-        src__shop__init__="from .cart import *\nfrom .till import pay as settle\n",
+        src__shop__init__="from .cart import *\nfrom .till import pay as charge\n",
         src__shop__cart="__all__ = ['add']\ndef add(): ...\ndef hidden(): ...\n",
         src__shop__till="from . import cart\ndef pay():\n    cart.add()\n",
         main="""
         import shop.till
-        from shop import add, hidden, settle
+        from shop import add, hidden, charge
         add()
-        settle()
+        charge()
         shop.till.pay()
         hidden()
         """,
@@ -281,7 +281,7 @@ def test_imports_lead_through_packages_and_what_they_pass_on():
     assert edges["main.py"].imports == ["src/shop/__init__.py", "src/shop/till.py"]
 
 
-def test_a_module_of_the_standard_library_is_not_taken_for_a_file_of_the_same_name():
+def test_a_standard_library_module_is_not_confused_with_a_file_of_the_same_name():
     facts = facts_of(
         app__init__="",
         app__formats__init__="",
@@ -291,7 +291,7 @@ def test_a_module_of_the_standard_library_is_not_taken_for_a_file_of_the_same_na
     assert resolve(facts, facts)["main.py"].unresolved == [Unresolved(-1, "json.loads", UseKind.CALL, 2, "json")]
 
 
-def test_edges_say_where_and_why_and_how_surely():
+def test_edges_have_line_evidence_and_confidence():
     facts = facts_of(
         bells="class Bell:\n    def ring(self): ...\n",
         main="from bells import Bell\n\nclass Loud(Bell): ...\n\ndef press():\n    Loud().ring()\n",
@@ -303,7 +303,7 @@ def test_edges_say_where_and_why_and_how_surely():
     ]
 
 
-def test_a_method_of_something_unknown_is_guessed_only_by_a_rare_name():
+def test_a_method_of_an_unknown_value_is_guessed_only_by_a_rare_name():
     facts = facts_of(
         bells="class Bell:\n    def ring_twice(self): ...\n    def get(self): ...\n",
         main="def press(thing):\n    thing.ring_twice()\n    thing.get()\n",
@@ -313,7 +313,7 @@ def test_a_method_of_something_unknown_is_guessed_only_by_a_rare_name():
     assert found.unresolved == [Unresolved(0, "thing.get", UseKind.CALL, 3)]
 
 
-def test_what_callers_pass_counts_when_one_file_is_resolved_anew():
+def test_arguments_of_callers_count_when_one_file_is_resolved_again():
     facts = facts_of(
         bells="def press(action):\n    action()\n",
         main="from bells import press\ndef ring(): ...\npress(ring)\n",
@@ -323,7 +323,7 @@ def test_what_callers_pass_counts_when_one_file_is_resolved_anew():
     assert calls(facts, "bells.py") == {"press -> main.py:ring"}
 
 
-def test_classes_that_inherit_from_each_other_and_functions_that_return_themselves_come_to_an_end():
+def test_circular_bases_and_functions_that_return_themselves_do_not_recurse():
     facts = facts_of(
         main="""
         from other import B
@@ -343,14 +343,14 @@ def test_classes_that_inherit_from_each_other_and_functions_that_return_themselv
     assert calls(facts, "other.py") == {"top -> main.py:A.run"}
 
 
-def test_a_container_that_is_merged_into_itself_many_times_is_looked_through_once():
+def test_a_container_merged_into_itself_many_times_is_read_once():
     source = (
         "def ring(): ...\nvalues = {'a': ring}\n" + "values.update(values)\n" * 40 + "values['b']()\nvalues['a']()\n"
     )
     assert calls(facts_of(main=source)) == {"top -> ring"}
 
 
-def test_a_script_without_a_suffix_is_resolved_and_files_of_other_languages_are_left_out():
+def test_a_script_without_a_suffix_is_resolved_and_other_languages_are_skipped():
     facts = facts_of(bells="def ring(): ...\n")
     facts["bin/press"] = read_facts(b"from bells import ring\nring()\n", Language.PYTHON)
     facts["notes.md"] = FileFacts(Language.MARKDOWN, 1)
@@ -359,7 +359,7 @@ def test_a_script_without_a_suffix_is_resolved_and_files_of_other_languages_are_
     assert found["bin/press"].edges == [Edge(-1, "bells.py", 0, UseKind.CALL, 2, Evidence.IMPORTED, 1.0)]
 
 
-def test_a_literal_of_half_a_character_is_no_hindrance():
+def test_a_lone_surrogate_in_a_literal_is_ignored():
     facts = facts_of(
         bells="def ring(): ...\n__all__ = ['ring', '\\udc81']\n",
         main="from bells import *\nvalues = {'\\udc81': ring, 'a': ring}\nvalues['a']()\n",

@@ -1,19 +1,24 @@
-"""What a Python file does with values, whatever its text is."""
+"""The flow of Python files, including broken and unusual ones."""
 
 import pytest
 from pydantic_core import from_json
 
-from scrubjay.code_index.graph.python_flow import flow_of
 from scrubjay.code_index.models import Language
-from scrubjay.code_index.parsing.languages import parser_of
+from scrubjay.code_index.parsing.reader import read_facts
+from scrubjay.native.library import use_library
 
 
 def flow(content: bytes) -> bytes:
-    return flow_of(content, parser_of(Language.PYTHON).parse(content))
+    """Return the flow that the Python reader makes, without the native reader."""
+    use_library(False)
+    try:
+        return read_facts(content, Language.PYTHON).flow
+    finally:
+        use_library(True)
 
 
 def called(content: bytes) -> list[tuple[int, bytes]]:
-    """The line of each call, and the text at its place."""
+    """Return the line of each call, and the text at its recorded position."""
     calls = from_json(flow(content))[3]
     return sorted((line, content[start : start + 4]) for _, _, _, line, start, _, _ in calls)
 
@@ -28,15 +33,15 @@ def called(content: bytes) -> list[tuple[int, bytes]]:
     ],
     ids=["lines", "crlf", "cr", "mark"],
 )
-def test_calls_are_told_by_line_and_byte(content: bytes):
+def test_calls_are_recorded_by_line_and_byte(content: bytes):
     assert called(content) == [(1, b"ring"), (3, b"walk")]
 
 
-def test_a_broken_file_gives_what_can_be_read():
+def test_the_readable_parts_of_a_broken_file_are_read():
     assert called(b"def press():\n    ring()\n\ndef broken(:\n    pass\n\nwalk()\n") == [(2, b"ring"), (7, b"walk")]
 
 
-def test_type_parameters_are_understood_by_an_older_python_too():
+def test_type_parameters_are_understood_by_older_pythons():
     content = b"def press[T](x: T) -> T:\n    ring()\n    return x\n\ntype Pair[T] = list[T]\nwalk()\n"
     assert called(content) == [(2, b"ring"), (6, b"walk")]
     assert [scope[1] for scope in from_json(flow(content))[2]] == ["", "press"]
@@ -58,5 +63,5 @@ def test_type_parameters_are_understood_by_an_older_python_too():
     ],
     ids=["nothing", "nul", "bytes", "open", "brackets", "signs", "dots", "sums", "blocks", "branches"],
 )
-def test_no_text_is_too_strange(content: bytes):
+def test_no_text_makes_the_reader_fail(content: bytes):
     assert isinstance(flow(content), bytes)

@@ -1,3 +1,5 @@
+"""Resolution of the uses of all files."""
+
 import subprocess
 import sys
 
@@ -5,7 +7,7 @@ from scrubjay.code_index.graph.resolver import resolve
 from scrubjay.code_index.models import FileEdges, FileFacts, Language
 
 
-def test_files_without_code_and_unknown_paths_lead_nowhere():
+def test_files_without_code_have_no_edges_and_unknown_paths_are_skipped():
     facts = {"README.md": FileFacts(Language.MARKDOWN, 3)}
     assert resolve(["README.md", "gone.py"], facts) == {"README.md": FileEdges()}
 

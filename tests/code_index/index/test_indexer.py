@@ -1,3 +1,5 @@
+"""Indexes are built correctly while files change, builds run concurrently, or a build is cancelled."""
+
 import os
 import threading
 from collections.abc import AsyncGenerator, Callable
@@ -11,23 +13,21 @@ import pytest
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
 from scrubjay.code_index import service
-from scrubjay.code_index.facts import digest_cache as fresh_digests
-from scrubjay.code_index.facts import facts_cache as recent_facts
+from scrubjay.code_index.facts import digest_cache, facts_cache
 from scrubjay.code_index.facts.digest_version import VERSION
-from scrubjay.code_index.index import indexer as indexing
-from scrubjay.code_index.index import linker as linking
-from scrubjay.code_index.index.indexer import IndexOptions
-from scrubjay.code_index.index.worker_pool import Workers
+from scrubjay.code_index.index import indexer, linker
+from scrubjay.code_index.index.options import IndexOptions
+from scrubjay.code_index.index.worker_pool import WorkerPool
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.store import Content
 from scrubjay.core.errors import Cancelled
 from scrubjay.features.code.sqlite import SqliteCode
 from scrubjay.tooling.context import CallContext
 from tests.code_index.discovery.repository import commit, git, new_repository, write
-from tests.code_index.indexes import BOUND, Home, opened, whole, worker_pids
+from tests.code_index.indexes import BOUND, Home, index_contents, opened, worker_pids
 
 ENDLESS = b'"' * 100_000
-# A worker alone would take twice as long to give up; the bar is one second on a machine that does nothing else.
+# A worker alone would take twice as long to fail; on an idle machine, stopping takes one second.
 SOON = 5.0
 
 
@@ -37,42 +37,42 @@ async def home(tmp_path: Path) -> AsyncGenerator[Home]:
         yield home
 
 
-class Doing:
-    """A reporter that does something when a stage begins."""
+class RunOnStage:
+    """A reporter that runs a function when a stage begins."""
 
-    def __init__(self, stage: str, what: Callable[[], None]) -> None:
-        self._stage, self._what = stage, what
+    def __init__(self, stage: str, function: Callable[[], None]) -> None:
+        self._stage, self._function = stage, function
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         if message.startswith(self._stage):
             self._stage = "never again"
-            self._what()
+            self._function()
 
 
-class Stopping:
-    """A reporter that is asked to stop once something is so, and counts its reports since."""
+class CancelWhen:
+    """A reporter that cancels the work when a condition holds, and records when."""
 
     def __init__(self, condition: Callable[[str], bool]) -> None:
         self._condition = condition
-        self.asked_at: float | None = None
+        self.cancelled_at: float | None = None
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
-        if self.asked_at is None and self._condition(message):
-            self.asked_at = anyio.current_time()
-        if self.asked_at is not None:
-            raise Cancelled("asked to stop")
+        if self.cancelled_at is None and self._condition(message):
+            self.cancelled_at = anyio.current_time()
+        if self.cancelled_at is not None:
+            raise Cancelled("stop requested")
 
 
-def kept(monkeypatch: pytest.MonkeyPatch) -> list[Content]:
-    """All contents that digests are kept of from now on."""
+def record_stored(monkeypatch: pytest.MonkeyPatch) -> list[Content]:
+    """Return a list that receives the content of every digest stored from now on."""
     contents: list[Content] = []
-    keep = SqliteCode.keep
+    put_digests = SqliteCode.put_digests
 
-    async def keeping(self: SqliteCode, version: int, batch: Any) -> None:
+    async def put_and_record(self: SqliteCode, version: int, batch: Any) -> None:
         contents.extend(content for content, *_ in batch)
-        await keep(self, version, batch)
+        await put_digests(self, version, batch)
 
-    monkeypatch.setattr(SqliteCode, "keep", keeping)
+    monkeypatch.setattr(SqliteCode, "put_digests", put_and_record)
     return contents
 
 
@@ -81,61 +81,62 @@ async def paths(home: Home, index_id: str) -> list[str]:
 
 
 async def names(home: Home, index_id: str) -> dict[str, list[str]]:
-    """What each file of the index defines."""
+    """Return the names that each file of the index defines."""
     facts = await home.indexer.facts(await home.store.files(index_id))
     return {path: [symbol.name for symbol in own.symbols] for path, own in facts.items()}
 
 
-# -- files that change meanwhile -------------------------------------------------------------------
+# -- files that change during a build ------------------------------------------------------------------
 
 
-async def test_what_changes_or_goes_while_it_is_indexed_is_not_claimed_and_is_there_the_next_time(
-    home: Home, tmp_path: Path
-):
+async def test_a_file_changed_or_removed_during_a_build_is_skipped_until_the_next_build(home: Home, tmp_path: Path):
     root = tmp_path / "folder"
-    write(root, {"changes.py": "def old(): pass\n", "goes.py": "def goes(): pass\n", "stays.py": "def stays(): pass\n"})
+    write(
+        root,
+        {
+            "changed.py": "def old(): pass\n",
+            "removed.py": "def removed(): pass\n",
+            "unchanged.py": "def unchanged(): pass\n",
+        },
+    )
 
     def change() -> None:
-        write(root, {"changes.py": "def young(): pass\n"})
-        (root / "goes.py").unlink()
+        write(root, {"changed.py": "def new(): pass\n"})
+        (root / "removed.py").unlink()
 
-    first = await home.build(root, reporter=Doing("read", change))
-    assert await paths(home, first.record.id) == ["stays.py"]
+    first = await home.build(root, reporter=RunOnStage("read", change))
+    assert await paths(home, first.record.id) == ["unchanged.py"]
     assert (first.record.details["files"], first.record.details["skipped"]) == (1, 2)
-    assert await home.indexer.behind(first.snapshot, first.record) == (set(), [])
+    assert await home.indexer.changes_since(first.snapshot, first.record) == (set(), [])
     second = await home.build(root)
-    assert (second.changed, second.removed) == (["changes.py"], [])
-    assert await paths(home, second.record.id) == ["changes.py", "stays.py"]
-    assert await home.found(second, "young") == ["changes.py"]
+    assert (second.changed, second.removed) == (["changed.py"], [])
+    assert await paths(home, second.record.id) == ["changed.py", "unchanged.py"]
+    assert await home.found(second, "new") == ["changed.py"]
 
 
-async def test_a_file_that_the_index_had_and_that_changes_while_it_is_read_again_is_left_out(
-    home: Home, tmp_path: Path
-):
+async def test_an_indexed_file_that_changes_while_it_is_read_again_is_left_out(home: Home, tmp_path: Path):
     root = tmp_path / "folder"
     write(root, {"a.py": "def one(): pass\n", "b.py": "def other(): pass\n"})
     await home.build(root)
     write(root, {"a.py": "def two(): pass\n"})
-    built = await home.build(root, reporter=Doing("read", lambda: write(root, {"a.py": "def three(): pass\n"})))
+    built = await home.build(root, reporter=RunOnStage("read", lambda: write(root, {"a.py": "def three(): pass\n"})))
     assert (built.changed, built.removed) == ([], ["a.py"])
     assert await names(home, built.record.id) == {"b.py": ["other"]}
     assert "a.py" not in await home.found(built, "one two three")
     assert await names(home, (await home.build(root)).record.id) == {"a.py": ["three"], "b.py": ["other"]}
 
 
-async def test_what_is_committed_is_indexed_as_it_is_in_the_commit_though_the_file_changes_meanwhile(
-    home: Home, tmp_path: Path
-):
+async def test_a_committed_file_is_indexed_as_committed_even_if_it_changes_during_the_build(home: Home, tmp_path: Path):
     root = new_repository(tmp_path / "repository", {"a.py": "def committed(): pass\n"})
-    built = await home.build(root, reporter=Doing("read", lambda: write(root, {"a.py": "def changed(): pass\n"})))
+    built = await home.build(root, reporter=RunOnStage("read", lambda: write(root, {"a.py": "def changed(): pass\n"})))
     assert await paths(home, built.record.id) == ["a.py"]
     assert await names(home, built.record.id) == {"a.py": ["committed"]}
 
 
-# -- what cannot be read ---------------------------------------------------------------------------
+# -- unreadable files ------------------------------------------------------------------------------
 
 
-async def test_a_binary_with_the_name_of_a_source_is_left_out_and_is_not_looked_at_again(
+async def test_a_binary_named_like_a_source_file_is_skipped_and_not_read_again(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     root = new_repository(tmp_path / "repository", {"film.ts": b"\x00\x47" * 500, "a.ts": "export const a = 1\n"})
@@ -145,7 +146,7 @@ async def test_a_binary_with_the_name_of_a_source_is_left_out_and_is_not_looked_
     second = await home.build(root)
     assert (second.record, second.changed) == (first.record, ())
     snapshot = await home.indexer.snapshot(str(root), "HEAD", IndexOptions())
-    assert await home.indexer.behind(snapshot, second.record) == (set(), [])
+    assert await home.indexer.changes_since(snapshot, second.record) == (set(), [])
 
 
 async def test_a_binary_that_becomes_text_is_read(home: Home, tmp_path: Path):
@@ -157,56 +158,56 @@ async def test_a_binary_that_becomes_text_is_read(home: Home, tmp_path: Path):
     assert (await paths(home, built.record.id), built.record.details["binaries"]) == (["film.ts"], {})
 
 
-async def test_a_file_whose_object_is_damaged_is_left_out_until_it_is_whole_again(home: Home, tmp_path: Path):
+async def test_a_file_with_a_damaged_object_is_skipped_until_the_object_is_restored(home: Home, tmp_path: Path):
     root = new_repository(tmp_path / "repository", {"a.py": "def good(): pass\n", "b.py": "def damaged(): pass\n"})
     blob = git(root, "rev-parse", "HEAD:b.py")
-    thing = root / ".git" / "objects" / blob[:2] / blob[2:]
-    intact = thing.read_bytes()
-    thing.chmod(0o600)
-    thing.write_bytes(intact[:-9] + b"damaged!!")
+    object_file = root / ".git" / "objects" / blob[:2] / blob[2:]
+    intact = object_file.read_bytes()
+    object_file.chmod(0o600)
+    object_file.write_bytes(intact[:-9] + b"damaged!!")
     first = await home.build(root, rev="main")
     assert await paths(home, first.record.id) == ["a.py"]
     assert (await home.build(root, rev="main")).record == first.record
-    thing.write_bytes(intact)
+    object_file.write_bytes(intact)
     assert await paths(home, (await home.build(root, rev="main")).record.id) == ["a.py", "b.py"]
 
 
-async def test_the_index_says_which_file_took_too_long_and_has_it_as_text(tmp_path: Path):
+async def test_a_file_that_took_too_long_is_listed_and_indexed_as_text(tmp_path: Path):
     root = tmp_path / "folder"
     write(root, {"endless.tsx": ENDLESS + b"\n// needle\n", "broken.py": "class (:\n", "fine.py": "def fine(): pass\n"})
-    async with opened(tmp_path / "home", Workers(1, file_seconds=0.4)) as home:
+    async with opened(tmp_path / "home", WorkerPool(1, file_seconds=0.4)) as home:
         built = await home.build(root)
         assert built.record.details["unparsed"] == {"endless.tsx": "took too long"}
         assert built.record.details["broken"] == ["broken.py", "endless.tsx"]
         assert await home.found(built, "needle") == ["endless.tsx"]
 
 
-# -- digests that are not there --------------------------------------------------------------------
+# -- missing digests -------------------------------------------------------------------------------
 
 
-async def test_a_program_that_reads_otherwise_reads_all_files_again(
+async def test_a_new_digest_version_computes_all_digests_again(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     root = tmp_path / "folder"
     write(root, {"a.py": "def one(): pass\n"})
     await home.build(root)
-    for who in (indexing, linking, fresh_digests, recent_facts, service):
-        monkeypatch.setattr(who, "VERSION", VERSION + 1)
-    contents = kept(monkeypatch)
+    for module in (indexer, linker, digest_cache, facts_cache, service):
+        monkeypatch.setattr(module, "VERSION", VERSION + 1)
+    contents = record_stored(monkeypatch)
     built = await home.build(root)
     assert (built.changed, len(contents), await home.found(built, "one")) == (["a.py"], 1, ["a.py"])
 
 
-async def test_what_is_swept_away_while_it_is_indexed_is_read_again_the_next_time(
+async def test_a_digest_removed_during_a_build_is_computed_by_the_next_build(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     root = tmp_path / "folder"
     write(root, {"a.py": "def one(): pass\n"})
     write_index = SqliteCode.write
 
-    async def sweeping(self: SqliteCode, *given: Any, **named: Any) -> bool:
+    async def sweeping(self: SqliteCode, *args: Any, **kwargs: Any) -> bool:
         await self.sweep(VERSION)
-        return await write_index(self, *given, **named)
+        return await write_index(self, *args, **kwargs)
 
     monkeypatch.setattr(SqliteCode, "write", sweeping)
     await home.build(root)
@@ -215,29 +216,29 @@ async def test_what_is_swept_away_while_it_is_indexed_is_read_again_the_next_tim
     assert (built.changed, await home.found(built, "one")) == (["a.py"], ["a.py"])
 
 
-# -- several at once -------------------------------------------------------------------------------
+# -- concurrent builds -----------------------------------------------------------------------------
 
 
-async def test_of_several_that_build_the_same_index_at_once_one_reads_and_all_have_it(
+async def test_one_of_several_concurrent_builds_reads_the_files_and_all_return_its_result(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     root = tmp_path / "folder"
     write(root, {f"m{number}.py": f"def f{number}(): pass\n" for number in range(60)})
-    contents = kept(monkeypatch)
-    found: list[Any] = []
+    contents = record_stored(monkeypatch)
+    records: list[Any] = []
 
     async def build(own: Home) -> None:
-        found.append((await own.build(root)).record)
+        records.append((await own.build(root)).record)
 
     async with opened(tmp_path / "home") as other, anyio.create_task_group() as tasks:
         for own in (home, other, home):
             tasks.start_soon(build, own)
     assert (len(contents), len(set(contents))) == (60, 60)
-    assert found == [found[0]] * 3
-    assert found[0].generation == 1
+    assert records == [records[0]] * 3
+    assert records[0].generation == 1
 
 
-async def test_whoever_waited_indexes_what_there_is_then_not_what_there_was_before(home: Home, tmp_path: Path):
+async def test_a_build_that_waited_takes_a_new_snapshot(home: Home, tmp_path: Path):
     root = tmp_path / "folder"
     write(root, {"a.py": "def old(): pass\n"})
     index_id = (await home.build(root)).record.id
@@ -252,17 +253,17 @@ async def test_whoever_waited_indexes_what_there_is_then_not_what_there_was_befo
         await home.build(root, reporter=Waiting())
 
     with anyio.fail_after(BOUND):
-        async with anyio.create_task_group() as tasks, home.indexer.alone(index_id, Waiting()):
+        async with anyio.create_task_group() as tasks, home.indexer.lock(index_id, Waiting()):
             tasks.start_soon(build)
             await waits.wait()
-            write(root, {"a.py": "def young(): pass\n"})
-    assert await names(home, index_id) == {"a.py": ["young"]}
+            write(root, {"a.py": "def new(): pass\n"})
+    assert await names(home, index_id) == {"a.py": ["new"]}
 
 
-# -- being stopped ---------------------------------------------------------------------------------
+# -- cancellation ----------------------------------------------------------------------------------
 
 
-async def test_a_build_that_is_asked_to_stop_while_a_worker_hangs_stops_at_once_and_its_workers_are_gone(
+async def test_cancelling_a_build_with_a_hanging_worker_stops_at_once_and_ends_its_workers(
     tmp_path: Path,
 ):
     root = tmp_path / "folder"
@@ -270,16 +271,16 @@ async def test_a_build_that_is_asked_to_stop_while_a_worker_hangs_stops_at_once_
     before = worker_pids()
     seen: set[int] = set()
 
-    def hangs(message: str) -> bool:
+    def all_workers_run(message: str) -> bool:
         seen.update(worker_pids() - before)
         return len(seen) == 2
 
-    reporter = Stopping(hangs)
-    async with opened(tmp_path / "home", Workers(2)) as home:
+    reporter = CancelWhen(all_workers_run)
+    async with opened(tmp_path / "home", WorkerPool(2)) as home:
         with pytest.raises(Cancelled):
             await home.build(root, reporter=reporter)
-        assert reporter.asked_at is not None
-        assert anyio.current_time() - reporter.asked_at < SOON
+        assert reporter.cancelled_at is not None
+        assert anyio.current_time() - reporter.cancelled_at < SOON
         assert (len(seen), worker_pids() - before) == (2, set())
         assert await home.store.indexes() == []
 
@@ -305,9 +306,9 @@ async def test_cancelling_an_index_stops_its_job_and_its_workers(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "where", ["scrubjay.code_index.discovery.snapshot.take_snapshot", "scrubjay.code_index.graph.resolver.resolve"]
+    "where", ["scrubjay.code_index.index.indexer.take_snapshot", "scrubjay.code_index.index.linker.resolve"]
 )
-async def test_a_build_that_is_asked_to_stop_stops_where_it_has_nothing_to_report(
+async def test_a_build_can_be_cancelled_while_it_reports_nothing(
     where: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     root = tmp_path / "folder"
@@ -318,24 +319,22 @@ async def test_a_build_that_is_asked_to_stop_stops_where_it_has_nothing_to_repor
         entered.set()
         while not should_stop() and not ended.wait(0.01):
             pass
-        raise Cancelled("it was told to stop")
+        raise Cancelled("cancelled")
 
     monkeypatch.setattr(where, endless)
     try:
         with pytest.raises(Cancelled):
-            await home.build(root, reporter=Stopping(lambda _: entered.is_set()))
+            await home.build(root, reporter=CancelWhen(lambda _: entered.is_set()))
     finally:
         ended.set()
 
 
-async def test_after_being_stopped_at_any_report_the_next_build_makes_what_a_clean_one_makes(
-    home: Home, tmp_path: Path
-):
+async def test_after_cancelling_at_any_report_the_next_build_equals_a_clean_one(home: Home, tmp_path: Path):
     root = new_repository(
         tmp_path / "repository", {f"m{n}.py": f"import m{n + 1}\ndef f{n}(): m{n + 1}.f{n + 1}()\n" for n in range(8)}
     )
     async with opened(tmp_path / "clean") as clean:
-        expected = await whole(clean, await clean.build(root), ["f3"])
+        expected = await index_contents(clean, await clean.build(root), ["f3"])
     stop_at = 0
     for stop_at in range(40):
         reports = 0
@@ -346,14 +345,14 @@ async def test_after_being_stopped_at_any_report_the_next_build_makes_what_a_cle
             return reports > stop_at  # noqa: B023 - called before the next one
 
         with suppress(Cancelled):
-            await home.build(root, reporter=Stopping(is_due))
+            await home.build(root, reporter=CancelWhen(is_due))
             break
     assert 5 < stop_at < 39
-    assert await whole(home, await home.build(root), ["f3"]) == expected
+    assert await index_contents(home, await home.build(root), ["f3"]) == expected
     assert (await home.build(root)).changed == ()
 
 
-async def test_a_commit_that_changes_no_file_is_noticed(home: Home, tmp_path: Path):
+async def test_a_commit_that_changes_no_file_is_detected(home: Home, tmp_path: Path):
     root = new_repository(tmp_path / "repository", {"a.py": "def one(): pass\n"})
     await home.build(root)
     os.chmod(root / "a.py", 0o755)  # noqa: PTH101
@@ -362,39 +361,37 @@ async def test_a_commit_that_changes_no_file_is_noticed(home: Home, tmp_path: Pa
     assert (built.record.commit, built.record.generation, built.changed) == (new, 2, [])
 
 
-async def test_readers_start_at_once_for_a_large_repository_that_has_no_index(
+async def test_workers_start_ahead_for_a_large_repository_without_an_index(
     tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
 ):
-    happened: list[object] = []
+    events: list[object] = []
 
-    def get_ready(workers: Workers, count: int) -> None:
-        happened.append(count)
+    def start_ahead(workers: WorkerPool, count: int) -> None:
+        events.append(count)
 
     root = new_repository(tmp_path / "repository", {"one.py": "def one(): pass\n"})
-    monkeypatch.setattr(Workers, "get_ready", get_ready)
+    monkeypatch.setattr(WorkerPool, "start_ahead", start_ahead)
     await home.build(root)
-    assert happened == []
-    monkeypatch.setattr(indexing, "LARGE_GIT_INDEX", 1)
-    looking = Doing("acquire", lambda: happened.append("looking"))
-    await home.build(root, languages=(Language.PYTHON,), reporter=looking)
-    assert happened == [home.indexer.workers.count, "looking"]
+    assert events == []
+    monkeypatch.setattr(indexer, "LARGE_GIT_INDEX", 1)
+    reporter = RunOnStage("acquire", lambda: events.append("listing"))
+    await home.build(root, languages=(Language.PYTHON,), reporter=reporter)
+    assert events == [home.indexer.workers.count, "listing"]
     await home.build(root, languages=(Language.PYTHON,))
-    assert len(happened) == 2
+    assert len(events) == 2
 
 
-async def test_a_file_that_is_as_it_was_before_the_last_change_is_seen_to_have_changed_again(
-    home: Home, tmp_path: Path
-):
+async def test_a_file_that_returns_to_an_earlier_state_is_detected_as_changed(home: Home, tmp_path: Path):
     root = new_repository(tmp_path / "root", {"a.py": "def one(): ...\n", "b.py": "def two(): ...\n"})
     first = await home.indexer.snapshot(str(root), "HEAD", IndexOptions())
     built = await home.build(root)
     (root / "a.py").write_text("def three(): ...\n")
     changed = await home.build(root)
     assert changed.changed == ["a.py"]
-    # The same object as was indexed at first: it is not what the index has now.
-    assert await home.indexer.behind(first, changed.record) == ({"a.py"}, [])
-    assert await home.indexer.behind(changed.snapshot, changed.record) == (set(), [])
+    # The same objects as in the first index, which differ from what the index has now.
+    assert await home.indexer.changes_since(first, changed.record) == ({"a.py"}, [])
+    assert await home.indexer.changes_since(changed.snapshot, changed.record) == (set(), [])
     (root / "b.py").unlink()
     gone = await home.indexer.snapshot(str(root), "HEAD", IndexOptions())
-    assert await home.indexer.behind(gone, changed.record) == (set(), ["b.py"])
+    assert await home.indexer.changes_since(gone, changed.record) == (set(), ["b.py"])
     assert built.record.generation + 1 == changed.record.generation

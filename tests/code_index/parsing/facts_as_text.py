@@ -1,12 +1,12 @@
-"""What a file says, written down so that a test can show all of it."""
+"""Formats facts as text, so that a test can show all of them."""
 
 from scrubjay.code_index.models import FileFacts, Symbol
 
 
-def told(facts: FileFacts) -> str:
-    """Every value of the facts, a line for each: the file, symbols, imports, uses, problems."""
+def as_text(facts: FileFacts) -> str:
+    """Return every value of the facts, one per line: the file, symbols, imports, uses, problems."""
     lines = [f"{facts.language} {facts.lines} {facts.doc}".rstrip()]
-    lines += [_symbol(place, symbol) for place, symbol in enumerate(facts.symbols)]
+    lines += [_symbol(index, symbol) for index, symbol in enumerate(facts.symbols)]
     for one in facts.imports:
         of = f"{one.name} " if one.name else ""
         known = f" as {one.alias}" if one.alias else ""
@@ -18,15 +18,15 @@ def told(facts: FileFacts) -> str:
     return "\n".join(lines)
 
 
-def _symbol(place: int, symbol: Symbol) -> str:
+def _symbol(index: int, symbol: Symbol) -> str:
     span = symbol.span
     parts = [
-        f"{place} {symbol.kind} {symbol.name} {span.first_line}-{span.last_line}@{symbol.line} "
+        f"{index} {symbol.kind} {symbol.name} {span.first_line}-{span.last_line}@{symbol.line} "
         f"{span.start}:{span.end} in {symbol.container}",
         "" if symbol.exported else "hidden",
         f"of {symbol.owner}" if symbol.owner else "",
         f"from {', '.join(symbol.bases)}" if symbol.bases else "",
         f"by {', '.join(symbol.decorators)}" if symbol.decorators else "",
     ]
-    said = f"\n    says {symbol.doc}" if symbol.doc else ""
-    return " ".join(part for part in parts if part) + f"\n    {symbol.signature}{said}"
+    doc = f"\n    says {symbol.doc}" if symbol.doc else ""
+    return " ".join(part for part in parts if part) + f"\n    {symbol.signature}{doc}"

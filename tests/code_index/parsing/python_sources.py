@@ -1,4 +1,4 @@
-"""Small Python files, each with something that a reader of symbols and uses must get right."""
+"""Small Python files, each with something that a reader of symbols and uses must handle."""
 
 LONG = "very_long_name_" * 30
 

@@ -1,8 +1,8 @@
-"""Bash: what a file says."""
+"""Facts of Bash files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 FUNCTIONS_VARIABLES_AND_COMMANDS = """
 #!/bin/bash
@@ -56,6 +56,6 @@ call run @17:272 in -1
 
 def test_functions_variables_and_commands():
     assert (
-        told(read_facts(FUNCTIONS_VARIABLES_AND_COMMANDS.encode(), Language.BASH))
+        as_text(read_facts(FUNCTIONS_VARIABLES_AND_COMMANDS.encode(), Language.BASH))
         == FUNCTIONS_VARIABLES_AND_COMMANDS_FACTS
     )

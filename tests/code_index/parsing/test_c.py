@@ -1,8 +1,8 @@
-"""C and C++: what a file says."""
+"""Facts of C and C++ files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 STRUCTS_FUNCTIONS_AND_MACROS = """
 /* doc */
@@ -77,7 +77,7 @@ read K_R @20:484 in 13
 read a @20:497 in 13
 """.strip("\n")
 
-CLASSES_TEMPLATES_AND_WHAT_STANDS_OUTSIDE_OF_THEM = """
+CLASSES_TEMPLATES_AND_OUT_OF_CLASS_DEFINITIONS = """
 // File doc.
 #include <stdio.h>
 #include "foo/bar.h"
@@ -132,7 +132,7 @@ concept C = true;
 int arr[3] = {1,2,3};
 """.removeprefix("\n")
 
-CLASSES_TEMPLATES_AND_WHAT_STANDS_OUTSIDE_OF_THEM_FACTS = """
+CLASSES_TEMPLATES_AND_OUT_OF_CLASS_DEFINITIONS_FACTS = """
 cpp 52 File doc.
 0 macro MAX 4-4@4 53:68 in -1
     #define MAX 10
@@ -240,11 +240,11 @@ type Baz @46:1185 in 31
 
 
 def test_structs_functions_and_macros():
-    assert told(read_facts(STRUCTS_FUNCTIONS_AND_MACROS.encode(), Language.C)) == STRUCTS_FUNCTIONS_AND_MACROS_FACTS
+    assert as_text(read_facts(STRUCTS_FUNCTIONS_AND_MACROS.encode(), Language.C)) == STRUCTS_FUNCTIONS_AND_MACROS_FACTS
 
 
-def test_classes_templates_and_what_stands_outside_of_them():
+def test_classes_templates_and_out_of_class_definitions():
     assert (
-        told(read_facts(CLASSES_TEMPLATES_AND_WHAT_STANDS_OUTSIDE_OF_THEM.encode(), Language.CPP))
-        == CLASSES_TEMPLATES_AND_WHAT_STANDS_OUTSIDE_OF_THEM_FACTS
+        as_text(read_facts(CLASSES_TEMPLATES_AND_OUT_OF_CLASS_DEFINITIONS.encode(), Language.CPP))
+        == CLASSES_TEMPLATES_AND_OUT_OF_CLASS_DEFINITIONS_FACTS
     )

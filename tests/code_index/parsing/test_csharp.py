@@ -1,10 +1,10 @@
-"""C#: what a file says."""
+"""Facts of C# files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
-TYPES_WITH_THEIR_MEMBERS_AND_WHAT_THEY_USE = """
+TYPES_WITH_THEIR_MEMBERS_AND_USES = """
 /// <summary>File</summary>
 using System;
 using static System.Math;
@@ -48,7 +48,7 @@ delegate void D(int x);
 namespace N { class C {} }
 """.removeprefix("\n")
 
-TYPES_WITH_THEIR_MEMBERS_AND_WHAT_THEY_USE_FACTS = """
+TYPES_WITH_THEIR_MEMBERS_AND_USES_FACTS = """
 csharp 41 <summary>File</summary>
 0 module Acme.Shop 6-6@6 110:130 in -1
     namespace Acme.Shop
@@ -155,8 +155,8 @@ inherit Base @39:1364 in 22
 """.strip("\n")
 
 
-def test_types_with_their_members_and_what_they_use():
+def test_types_with_their_members_and_uses():
     assert (
-        told(read_facts(TYPES_WITH_THEIR_MEMBERS_AND_WHAT_THEY_USE.encode(), Language.CSHARP))
-        == TYPES_WITH_THEIR_MEMBERS_AND_WHAT_THEY_USE_FACTS
+        as_text(read_facts(TYPES_WITH_THEIR_MEMBERS_AND_USES.encode(), Language.CSHARP))
+        == TYPES_WITH_THEIR_MEMBERS_AND_USES_FACTS
     )

@@ -1,8 +1,8 @@
-"""CSS: what a file says."""
+"""Facts of CSS files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 SELECTORS_RULES_AND_VARIABLES = """
 /* Doc */
@@ -44,4 +44,6 @@ problem 9 this cannot be read
 
 
 def test_selectors_rules_and_variables():
-    assert told(read_facts(SELECTORS_RULES_AND_VARIABLES.encode(), Language.CSS)) == SELECTORS_RULES_AND_VARIABLES_FACTS
+    assert (
+        as_text(read_facts(SELECTORS_RULES_AND_VARIABLES.encode(), Language.CSS)) == SELECTORS_RULES_AND_VARIABLES_FACTS
+    )

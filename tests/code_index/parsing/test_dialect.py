@@ -1,4 +1,4 @@
-"""What holds for every language that is read by tables, or only for its structure."""
+"""Rules for all languages that are read by tables, or only for their structure."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 from scrubjay.code_index.models import Language, Problem
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 LANGUAGES = [
     Language.JAVA,
@@ -27,11 +27,11 @@ LANGUAGES = [
     Language.HTML,
     Language.CSS,
 ]
-STRANGE = {
+ODD_CONTENTS = {
     "nothing": b"",
     "a line end": b"\r\n",
-    "only a mark of the byte order": b"\xef\xbb\xbf",
-    "no text": bytes(range(256)) * 4,
+    "only a byte order mark": b"\xef\xbb\xbf",
+    "not text": bytes(range(256)) * 4,
     "brackets": b"({[" * 200,
     "calls within calls": b"f(" * 300,
     "a chain of calls": b"x = a" + b".b()" * 300,
@@ -44,18 +44,18 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("content", STRANGE.values(), ids=STRANGE)
-def test_no_content_is_too_strange(language: Language, content: bytes):
+@pytest.mark.parametrize("content", ODD_CONTENTS.values(), ids=ODD_CONTENTS)
+def test_no_content_makes_the_reader_fail(language: Language, content: bytes):
     facts = read_facts(content, language)
 
     assert all(symbol.name and symbol.span.start < symbol.span.end for symbol in facts.symbols)
     assert all(symbol.span.first_line <= symbol.line <= symbol.span.last_line for symbol in facts.symbols)
-    assert all(symbol.container < place for place, symbol in enumerate(facts.symbols))
+    assert all(symbol.container < index for index, symbol in enumerate(facts.symbols))
     assert all(use.path and 0 <= use.start < len(content) for use in facts.uses)
     assert all(len(use.path) < 1_000 for use in facts.uses)
 
 
-def test_what_is_readable_of_a_broken_file_is_given_and_the_rest_is_listed():
+def test_the_readable_parts_of_a_broken_file_are_read_and_errors_are_listed():
     source = b"class A {\n  void good() { help(); }\n  void ((( {\n  }\n}\n"
 
     facts = read_facts(source, Language.JAVA)
@@ -66,7 +66,7 @@ def test_what_is_readable_of_a_broken_file_is_given_and_the_rest_is_listed():
     assert facts.problems[0].line in (2, 3)
 
 
-def test_a_definition_without_a_name_is_none_but_what_is_in_it_is_read():
+def test_a_definition_without_a_name_is_skipped_but_its_content_is_read():
     facts = read_facts(b"class A {\n  void () { help(); }\n}\n", Language.JAVA)
 
     assert [(symbol.name, symbol.container) for symbol in facts.symbols] == [("A", -1)]
@@ -74,7 +74,7 @@ def test_a_definition_without_a_name_is_none_but_what_is_in_it_is_read():
     assert facts.problems == [Problem(2, "identifier is missing")]
 
 
-def test_line_ends_of_another_system_change_only_places():
+def test_other_line_endings_change_only_positions():
     source = b"/** Says. */\nclass A {\n  // Adds.\n  int add(int a) {\n    return help(a);\n  }\n}\n"
 
     here, there = read_facts(source, Language.JAVA), read_facts(source.replace(b"\n", b"\r\n"), Language.JAVA)
@@ -98,9 +98,9 @@ class Order {
 """
 
 
-def test_a_license_is_not_what_a_file_says_of_itself():
+def test_a_license_is_not_the_documentation_of_a_file():
     assert (
-        told(read_facts(LICENSED.encode(), Language.JAVA))
+        as_text(read_facts(LICENSED.encode(), Language.JAVA))
         == """\
 java 9 Keeps what was ordered.
 0 module orders 5-5@5 71:86 in -1
@@ -111,7 +111,7 @@ java 9 Keeps what was ordered.
     )
 
 
-def test_text_that_is_not_ascii_keeps_its_places():
+def test_positions_in_text_beyond_ascii_are_bytes():
     source = "// Größe.\nclass Größe { void f() { ä.ö(); Größe g = null; } }\n".encode()
 
     facts = read_facts(source, Language.JAVA)
@@ -120,9 +120,9 @@ def test_text_that_is_not_ascii_keeps_its_places():
     assert [(use.path, source[use.start :].decode()[:2]) for use in facts.uses] == [("ä.ö", "ö("), ("Größe", "Gr")]
 
 
-def test_nothing_is_loaded_before_it_is_used():
+def test_grammars_and_numpy_are_loaded_on_first_use():
     program = (
-        "import sys, scrubjay.code_index.facts.words, scrubjay.code_index.facts.chunker;"
+        "import sys, scrubjay.code_index.facts.tokenizer, scrubjay.code_index.facts.chunker;"
         "import scrubjay.code_index.parsing.reader;"
         "print([name for name in sys.modules if name.startswith(('tree_sitter', 'numpy', 'Stemmer'))])"
     )

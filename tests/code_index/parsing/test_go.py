@@ -1,8 +1,10 @@
+"""Facts of Go files."""
+
 from scrubjay.code_index.models import Import, Language
-from tests.code_index.parsing.reading_aids import facts_of, symbols_of, uses_of
+from tests.code_index.parsing.parsing_helpers import facts_of, symbols_of, uses_of
 
 
-def test_definitions_imports_and_documentation_of_go_are_told():
+def test_definitions_imports_and_documentation_of_go_are_read():
     facts = facts_of(
         """
         // Package shop sells.
@@ -79,7 +81,7 @@ def test_definitions_imports_and_documentation_of_go_are_told():
     ]
 
 
-def test_uses_of_go_have_their_path_and_variables_of_functions_are_none():
+def test_uses_of_go_have_paths_and_local_variables_are_not_uses():
     facts = facts_of(
         """
         package p
@@ -124,6 +126,6 @@ def test_uses_of_go_have_their_path_and_variables_of_functions_are_none():
     ]
 
 
-def test_what_a_method_of_go_takes_of_its_receiver_is_used():
+def test_members_of_a_receiver_are_used_by_a_go_method():
     facts = facts_of("package p\nfunc (s *S) f(o *S) int { return s.size + o.size }\n", Language.GO)
     assert uses_of(facts) == ["2 f: type S", "2 f: type S", "2 f: read s.size"]

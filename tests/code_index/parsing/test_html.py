@@ -1,10 +1,10 @@
-"""HTML: what a file says."""
+"""Facts of HTML files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
-IDS_HEADINGS_AND_FILES_THAT_ARE_TAKEN = """
+IDS_HEADINGS_AND_REFERENCED_FILES = """
 <!DOCTYPE html>
 <html><head><title>My page</title><link rel="stylesheet" href="a.css"><script src="a.js"></script>
 <script>function f() { g(); }</script><style>.a { color: red }</style></head>
@@ -12,7 +12,7 @@ IDS_HEADINGS_AND_FILES_THAT_ARE_TAKEN = """
 <section id=app>text</section><br><a name="n" href="b.html">x</a></body></html>
 """.removeprefix("\n")
 
-IDS_HEADINGS_AND_FILES_THAT_ARE_TAKEN_FACTS = """
+IDS_HEADINGS_AND_REFERENCED_FILES_FACTS = """
 html 5 My page
 0 section main 4-4@4 199:287 in -1
     <div id="main">
@@ -27,8 +27,8 @@ import from a.js @2
 """.strip("\n")
 
 
-def test_ids_headings_and_files_that_are_taken():
+def test_ids_headings_and_referenced_files():
     assert (
-        told(read_facts(IDS_HEADINGS_AND_FILES_THAT_ARE_TAKEN.encode(), Language.HTML))
-        == IDS_HEADINGS_AND_FILES_THAT_ARE_TAKEN_FACTS
+        as_text(read_facts(IDS_HEADINGS_AND_REFERENCED_FILES.encode(), Language.HTML))
+        == IDS_HEADINGS_AND_REFERENCED_FILES_FACTS
     )

@@ -1,10 +1,10 @@
-"""Java: what a file says."""
+"""Facts of Java files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
-A_CLASS_WITH_ITS_MEMBERS_AND_WHAT_IT_USES = """
+A_CLASS_WITH_ITS_MEMBERS_AND_USES = """
 /** Doc of file. */
 package com.acme.shop;
 
@@ -38,7 +38,7 @@ public abstract class Order<T extends Base> extends Model<T> implements Runnable
 }
 """.removeprefix("\n")
 
-A_CLASS_WITH_ITS_MEMBERS_AND_WHAT_IT_USES_FACTS = """
+A_CLASS_WITH_ITS_MEMBERS_AND_USES_FACTS = """
 java 31 Doc of file.
 0 module com.acme.shop 1-2@2 0:42 in -1
     package com.acme.shop
@@ -146,8 +146,8 @@ type String @30:1204 in 24
 """.strip("\n")
 
 
-def test_a_class_with_its_members_and_what_it_uses():
+def test_a_class_with_its_members_and_uses():
     assert (
-        told(read_facts(A_CLASS_WITH_ITS_MEMBERS_AND_WHAT_IT_USES.encode(), Language.JAVA))
-        == A_CLASS_WITH_ITS_MEMBERS_AND_WHAT_IT_USES_FACTS
+        as_text(read_facts(A_CLASS_WITH_ITS_MEMBERS_AND_USES.encode(), Language.JAVA))
+        == A_CLASS_WITH_ITS_MEMBERS_AND_USES_FACTS
     )

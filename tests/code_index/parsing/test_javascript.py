@@ -1,7 +1,9 @@
+"""Facts of JavaScript and TypeScript files."""
+
 import pytest
 
 from scrubjay.code_index.models import Import, Language, Problem
-from tests.code_index.parsing.reading_aids import facts_of, symbols_of, uses_of
+from tests.code_index.parsing.parsing_helpers import facts_of, symbols_of, uses_of
 
 JAVASCRIPT, TYPESCRIPT, TSX = Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX
 
@@ -118,12 +120,12 @@ def test_definitions_of_typescript_are_symbols():
 
 
 @pytest.mark.parametrize("language", [JAVASCRIPT, TYPESCRIPT])
-def test_a_module_that_is_passed_on_as_the_default_is_told(language: Language):
+def test_a_module_re_exported_as_the_default_is_an_import(language: Language):
     facts = facts_of("export * as default from './x';\n", language)
     assert (facts.problems, facts.imports) == ([], [Import("./x", alias="default", line=1, exported=True)])
 
 
-def test_every_form_of_import_and_export_is_told():
+def test_every_form_of_import_and_export_is_read():
     facts = facts_of(
         """
         import main, { a as b, type C } from './x';
@@ -165,7 +167,7 @@ def test_every_form_of_import_and_export_is_told():
     assert facts.exports == [("there", "here"), ("plain", "plain"), ("default", "main")]
 
 
-def test_exports_of_common_js_are_told():
+def test_commonjs_exports_are_read():
     facts = facts_of(
         """
         module.exports = { f, g: h, m() {} };
@@ -181,7 +183,7 @@ def test_exports_of_common_js_are_told():
     assert symbols_of(facts) == ["method m", "function foo", "function bar", "function f", "-function own"]
 
 
-def test_uses_have_their_path_and_variables_of_functions_are_none():
+def test_uses_have_paths_and_local_variables_are_not_uses():
     facts = facts_of(
         """
         function f(a, { b, c: d = OUT }, ...rest) {
@@ -214,7 +216,7 @@ def test_uses_have_their_path_and_variables_of_functions_are_none():
     ]
 
 
-def test_what_brackets_or_a_type_are_put_around_is_what_is_defined():
+def test_a_definition_in_parentheses_or_with_a_type_assertion_is_found():
     facts = facts_of(
         """
         export const load = (async () => fetchAll()) as Loader;
@@ -254,19 +256,19 @@ LICENSED = "/**\n * Copyright (c) Somebody.\n * MIT license.\n */\n"
         ("// SPDX-License-Identifier: MIT\n\nexport const a = 1;\n", ""),
     ],
 )
-def test_a_license_says_nothing_of_what_a_file_is_about(source: str, doc: str):
+def test_a_license_is_not_the_documentation_of_a_file(source: str, doc: str):
     assert facts_of(source, TYPESCRIPT).doc == doc
 
 
-def test_in_a_script_everything_at_the_top_is_for_others():
+def test_everything_at_the_top_level_of_a_script_is_exported():
     assert symbols_of(facts_of("function f() {} var x = 1;", JAVASCRIPT)) == ["function f", "variable x"]
 
 
-def test_variance_that_the_grammar_does_not_know_is_read():
+def test_variance_annotations_are_read_although_the_grammar_lacks_them():
     facts = facts_of("interface Box<in out T, out U = T> { get(): U }\n", TYPESCRIPT)
     assert (symbols_of(facts), facts.problems) == (["interface Box", "signature Box.get"], [])
     assert facts.symbols[0].signature == "interface Box<in out T, out U = T>"
 
 
-def test_broken_javascript_is_told():
+def test_broken_javascript_is_reported():
     assert facts_of("function ok() {}\nlet = ;\n", JAVASCRIPT).problems == [Problem(2, "this cannot be read")]

@@ -1,8 +1,8 @@
-"""JSON: what a file says."""
+"""Facts of JSON files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 THE_KEYS_OF_TWO_LEVELS_ARE_SECTIONS = """
 {
@@ -29,6 +29,6 @@ json 5
 
 def test_the_keys_of_two_levels_are_sections():
     assert (
-        told(read_facts(THE_KEYS_OF_TWO_LEVELS_ARE_SECTIONS.encode(), Language.JSON))
+        as_text(read_facts(THE_KEYS_OF_TWO_LEVELS_ARE_SECTIONS.encode(), Language.JSON))
         == THE_KEYS_OF_TWO_LEVELS_ARE_SECTIONS_FACTS
     )

@@ -1,8 +1,8 @@
-"""Kotlin: what a file says."""
+"""Facts of Kotlin files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 CLASSES_OBJECTS_AND_FUNCTIONS = """
 /** Doc. */
@@ -213,5 +213,6 @@ problem 38 this cannot be read
 
 def test_classes_objects_and_functions():
     assert (
-        told(read_facts(CLASSES_OBJECTS_AND_FUNCTIONS.encode(), Language.KOTLIN)) == CLASSES_OBJECTS_AND_FUNCTIONS_FACTS
+        as_text(read_facts(CLASSES_OBJECTS_AND_FUNCTIONS.encode(), Language.KOTLIN))
+        == CLASSES_OBJECTS_AND_FUNCTIONS_FACTS
     )

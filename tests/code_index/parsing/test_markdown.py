@@ -1,10 +1,10 @@
-"""Markdown: what a file says."""
+"""Facts of Markdown files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
-HEADINGS_ARE_SECTIONS_WITHIN_SECTIONS = """
+HEADINGS_ARE_NESTED_SECTIONS = """
 ---
 title: x
 ---
@@ -35,7 +35,7 @@ Sub
   # Heading in list?
 """.removeprefix("\n")
 
-HEADINGS_ARE_SECTIONS_WITHIN_SECTIONS_FACTS = """
+HEADINGS_ARE_NESTED_SECTIONS_FACTS = """
 markdown 28 Intro text.
 0 section Title 4-17@4 17:113 in -1
     # Title
@@ -52,8 +52,8 @@ markdown 28 Intro text.
 """.strip("\n")
 
 
-def test_headings_are_sections_within_sections():
+def test_headings_are_nested_sections():
     assert (
-        told(read_facts(HEADINGS_ARE_SECTIONS_WITHIN_SECTIONS.encode(), Language.MARKDOWN))
-        == HEADINGS_ARE_SECTIONS_WITHIN_SECTIONS_FACTS
+        as_text(read_facts(HEADINGS_ARE_NESTED_SECTIONS.encode(), Language.MARKDOWN))
+        == HEADINGS_ARE_NESTED_SECTIONS_FACTS
     )

@@ -1,8 +1,8 @@
-"""PHP: what a file says."""
+"""Facts of PHP files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 CLASSES_FUNCTIONS_AND_CONSTANTS = r"""
 <?php
@@ -159,6 +159,6 @@ inherit Foo @46:1413 in -1
 
 def test_classes_functions_and_constants():
     assert (
-        told(read_facts(CLASSES_FUNCTIONS_AND_CONSTANTS.encode(), Language.PHP))
+        as_text(read_facts(CLASSES_FUNCTIONS_AND_CONSTANTS.encode(), Language.PHP))
         == CLASSES_FUNCTIONS_AND_CONSTANTS_FACTS
     )

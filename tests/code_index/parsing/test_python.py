@@ -1,5 +1,7 @@
+"""Facts of Python files."""
+
 from scrubjay.code_index.models import Import, Language
-from tests.code_index.parsing.reading_aids import facts_of, symbols_of, uses_of
+from tests.code_index.parsing.parsing_helpers import facts_of, symbols_of, uses_of
 
 PYTHON = Language.PYTHON
 
@@ -84,7 +86,7 @@ def test_definitions_of_every_kind_are_symbols():
     )
 
 
-def test_every_form_of_import_is_told():
+def test_every_form_of_import_is_read():
     facts = facts_of(
         """
         import os, a.b
@@ -113,7 +115,7 @@ def test_every_form_of_import_is_told():
     ]
 
 
-def test_all_says_what_others_may_use():
+def test_dunder_all_lists_the_exported_names():
     facts = facts_of(
         """
         from .deep import taken
@@ -130,7 +132,7 @@ def test_all_says_what_others_may_use():
     assert facts.imports == [Import(".deep", "taken", line=1, exported=True)]
 
 
-def test_uses_have_their_path_and_the_symbol_that_they_are_in():
+def test_uses_have_a_path_and_the_symbol_that_contains_them():
     facts = facts_of(
         """
         @app.route("/")
@@ -181,7 +183,7 @@ def test_uses_have_their_path_and_the_symbol_that_they_are_in():
     ]
 
 
-def test_variables_of_functions_are_not_uses():
+def test_local_variables_are_not_uses():
     facts = facts_of(
         """
         def f(a, *b, c=OUTER, **d):
@@ -218,12 +220,12 @@ def test_variables_of_functions_are_not_uses():
     ]
 
 
-def test_what_a_formatted_text_names_is_used():
+def test_names_in_an_f_string_are_used():
     facts = facts_of("text = f'{name!r} {make(1):>{width}}' 'plain {not}'", PYTHON)
     assert uses_of(facts) == ["1 : read name", "1 : call make", "1 : read width"]
 
 
-def test_what_a_method_takes_of_its_own_object_is_used():
+def test_members_of_self_are_used_by_a_method():
     facts = facts_of(
         """
         class A:

@@ -1,4 +1,4 @@
-"""What is compiled finds the same in a Python file as Python does."""
+"""The native reader finds the same facts in a Python file as the Python reader."""
 
 import ast
 import random
@@ -12,12 +12,11 @@ import pytest
 
 import scrubjay
 from scrubjay.code_index.facts.digest import digest
-from scrubjay.code_index.facts.facts_json import WrittenUses
+from scrubjay.code_index.facts.facts_json import SerializedUses
 from scrubjay.code_index.facts.line_starts import python_line_starts
-from scrubjay.code_index.facts.packed_facts import packed_facts
+from scrubjay.code_index.facts.packed_facts import pack_facts
 from scrubjay.code_index.models import FileFacts, Language, Use, UseKind
-from scrubjay.code_index.parsing import python_native as python_compiled
-from scrubjay.code_index.parsing import python_syntax
+from scrubjay.code_index.parsing import python_native, python_recovery
 from scrubjay.code_index.parsing.reader import read_facts
 from scrubjay.native.library import use_library
 from tests.code_index.parsing.python_sources import SOURCES
@@ -29,11 +28,11 @@ DECLINED = {
     "form feeds", "a mark at the beginning", "a mark before a definition", "a mark before a docstring", "wide names",
     "control signs", "a backslash before a statement", "texts that are no types",
 }  # fmt: skip
-"""What the compiled part may leave to Python, because it is rare."""
+"""Sources that the native reader may decline, because they are rare."""
 
 
-def by_python(content: bytes) -> FileFacts:
-    """The same without what is compiled."""
+def read_with_python(content: bytes) -> FileFacts:
+    """Read a file without the native reader."""
     use_library(False)
     try:
         return read_facts(content, Language.PYTHON)
@@ -41,8 +40,8 @@ def by_python(content: bytes) -> FileFacts:
         use_library(True)
 
 
-def formatted_texts(content: bytes) -> list[tuple[int, int]]:
-    module, starts = python_syntax.parsed(content), python_line_starts(content)
+def fstrings(content: bytes) -> list[tuple[int, int]]:
+    module, starts = python_recovery.parse(content), python_line_starts(content)
     return [
         (starts[node.lineno] + node.col_offset, starts[node.end_lineno or 0] + (node.end_col_offset or 0))
         for node in ast.walk(module or ast.Module([], []))
@@ -50,8 +49,8 @@ def formatted_texts(content: bytes) -> list[tuple[int, int]]:
     ]
 
 
-def apart(uses: Sequence[Use], texts: Sequence[tuple[int, int]]) -> tuple[list[Use], Counter[tuple[str, str, int]]]:
-    """The uses that are in none of these texts, and the others without their places."""
+def split(uses: Sequence[Use], texts: Sequence[tuple[int, int]]) -> tuple[list[Use], Counter[tuple[str, str, int]]]:
+    """Return the uses outside of these spans, and the others without their positions."""
     inside = [any(start <= use.start < end for start, end in texts) for use in uses]
     pairs = [*zip(uses, inside, strict=True)]
     others = Counter((use.kind.value, use.path, use.container) for use, is_inside in pairs if is_inside)
@@ -59,20 +58,20 @@ def apart(uses: Sequence[Use], texts: Sequence[tuple[int, int]]) -> tuple[list[U
 
 
 def is_same(content: bytes, facts: FileFacts) -> bool:
-    """Whether Python comes to the same; it need not know where in a formatted text a name is."""
-    known = replace(by_python(content), flow=b"")
+    """Return whether the Python reader finds the same facts, except for positions of names in f-strings."""
+    known = replace(read_with_python(content), flow=b"")
     facts = replace(facts, flow=b"")
     if known == facts:
-        return packed_facts(known, []) == packed_facts(facts, [])
-    texts = formatted_texts(content)
-    return replace(known, uses=()) == replace(facts, uses=()) and apart(known.uses, texts) == apart(facts.uses, texts)
+        return pack_facts(known, []) == pack_facts(facts, [])
+    texts = fstrings(content)
+    return replace(known, uses=()) == replace(facts, uses=()) and split(known.uses, texts) == split(facts.uses, texts)
 
 
-def compared(contents: Iterable[bytes]) -> Counter[str]:
-    """How many are read by what is compiled; they all come to the same."""
+def compare_readers(contents: Iterable[bytes]) -> Counter[str]:
+    """Count the files that the native reader accepts, and check that both readers agree on them."""
     counted: Counter[str] = Counter()
     for content in contents:
-        facts = python_compiled.read(content)
+        facts = python_native.read(content)
         counted["declined" if facts is None else "read"] += 1
         if facts is not None:
             assert not facts.problems
@@ -81,44 +80,44 @@ def compared(contents: Iterable[bytes]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_small_sources_come_to_the_same(name: str) -> None:
+def test_both_readers_agree_on_small_sources(name: str) -> None:
     content = SOURCES[name].encode()
-    assert python_syntax.parsed(content) is not None
-    facts = python_compiled.read(content)
+    assert python_recovery.parse(content) is not None
+    facts = python_native.read(content)
     assert facts is not None or name in DECLINED
     assert facts is None or is_same(content, facts)
     inside = content.replace(b"\n", b"\n    ")
-    compared([b"def around(self, a):\n    " + inside, b"class Around:\n    " + inside])
+    compare_readers([b"def around(self, a):\n    " + inside, b"class Around:\n    " + inside])
 
 
 @pytest.mark.parametrize("name", sorted(set(SOURCES) - {"formatted texts"}))
-def test_digests_of_small_sources_are_the_same(name: str) -> None:
+def test_digests_of_small_sources_are_equal(name: str) -> None:
     content = SOURCES[name].encode()
-    packed = digest(content, Language.PYTHON).packed()
+    packed = digest(content, Language.PYTHON).pack()
     use_library(False)
     try:
-        assert packed == digest(content, Language.PYTHON).packed()
+        assert packed == digest(content, Language.PYTHON).pack()
     finally:
         use_library(True)
 
 
-def test_own_sources_come_to_the_same() -> None:
-    counted = compared(path.read_bytes() for path in OWN[::8])
+def test_both_readers_agree_on_our_sources() -> None:
+    counted = compare_readers(path.read_bytes() for path in OWN[::8])
     assert counted["declined"] <= counted["read"] / 50
 
 
-def test_the_standard_library_comes_to_the_same() -> None:
-    counted = compared(path.read_bytes() for path in STANDARD[::5])
+def test_both_readers_agree_on_the_standard_library() -> None:
+    counted = compare_readers(path.read_bytes() for path in STANDARD[::5])
     assert counted["declined"] <= counted["read"] / 100
 
 
-def test_next_to_nothing_of_the_standard_library_is_declined() -> None:
-    read = [python_compiled.read(path.read_bytes()) is not None for path in STANDARD]
+def test_hardly_any_file_of_the_standard_library_is_declined() -> None:
+    read = [python_native.read(path.read_bytes()) is not None for path in STANDARD]
     assert sum(read) >= len(read) * 0.99
 
 
 def mutants(seed: int, many: int) -> Iterable[bytes]:
-    """Sources in which something is left out, doubled, moved or put in."""
+    """Yield sources in which something is removed, doubled, moved or inserted."""
     chosen = random.Random(seed)
     sources = [source.encode() for source in SOURCES.values() if len(source) < 4000]
     signs = [*b"()[]{}.,:;=@*#\"'\\\n\t axf01-+|!~", 0xC3, 0x80]
@@ -144,8 +143,8 @@ def mutants(seed: int, many: int) -> Iterable[bytes]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_was_changed_at_random_comes_to_the_same_or_is_declined(seed: int) -> None:
-    counted = compared(mutants(seed, 300))
+def test_randomly_changed_sources_give_the_same_facts_or_are_declined(seed: int) -> None:
+    counted = compare_readers(mutants(seed, 300))
     assert counted["read"] > 60
 
 
@@ -169,57 +168,60 @@ def test_what_was_changed_at_random_comes_to_the_same_or_is_declined(seed: int) 
         b"def f(a: f'{b}'): ...\n",
     ],
 )
-def test_what_is_not_plain_is_left_to_python(content: bytes) -> None:
-    assert python_compiled.read(content) is None
-    assert read_facts(content, Language.PYTHON) == by_python(content)
+def test_unusual_files_are_left_to_the_python_reader(content: bytes) -> None:
+    assert python_native.read(content) is None
+    assert read_facts(content, Language.PYTHON) == read_with_python(content)
 
 
-def test_nothing_compiled_is_used_when_nobody_wants_it() -> None:
-    assert python_compiled.read(b"x = 1\n") is not None
+def test_the_native_reader_is_not_used_when_disabled() -> None:
+    assert python_native.read(b"x = 1\n") is not None
     use_library(False)
     try:
-        assert python_compiled.read(b"x = 1\n") is None
+        assert python_native.read(b"x = 1\n") is None
     finally:
         use_library(True)
 
 
-def test_a_class_of_many_fields_is_read() -> None:
-    """So many that each looked up among all others would take hours."""
+def test_a_class_with_many_fields_is_read() -> None:
+    """So many fields that comparing each with all others would take hours."""
     content = b"class C:\n" + b"".join(b"    f%d = 1\n" % i for i in range(MANY)) + b"    def m(self):\n"
-    facts = python_compiled.read(content + b"".join(b"        self.g%d = 1\n" % i for i in range(MANY)))
+    facts = python_native.read(content + b"".join(b"        self.g%d = 1\n" % i for i in range(MANY)))
     assert facts is not None
     assert len(facts.symbols) == 2 * MANY + 2
     assert len(facts.uses) == MANY
 
 
-def test_a_function_of_many_variables_is_read() -> None:
-    facts = python_compiled.read(b"def f():\n" + b"".join(b"    v%d = w%d(v%d)\n" % (i, i, i) for i in range(MANY)))
+def test_a_function_with_many_variables_is_read() -> None:
+    facts = python_native.read(b"def f():\n" + b"".join(b"    v%d = w%d(v%d)\n" % (i, i, i) for i in range(MANY)))
     assert facts is not None
     assert [use.kind for use in facts.uses] == [UseKind.CALL] * MANY
 
 
-def test_a_file_of_many_exports_on_one_line_is_read() -> None:
-    named, defined = b", ".join(b"'e%d'" % i for i in range(MANY)), b"; ".join(b"e%d = 1" % i for i in range(2 * MANY))
-    facts = python_compiled.read(b"__all__ = [" + named + b"]\n" + defined)
+def test_a_file_with_many_exports_on_one_line_is_read() -> None:
+    named, defined = (
+        b", ".join(b"'e%d'" % i for i in range(MANY)),
+        b"; ".join(b"e%d = 1" % i for i in range(2 * MANY)),
+    )
+    facts = python_native.read(b"__all__ = [" + named + b"]\n" + defined)
     assert facts is not None
     assert sum(symbol.exported for symbol in facts.symbols) == MANY
 
 
-def test_uses_that_are_only_kept_are_never_made_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uses_that_are_only_stored_never_become_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     content = b"import a\n\n\ndef f(b):\n    return a.c(b)\n"
-    expected = by_python(content)
-    made = digest(content, Language.PYTHON)
+    expected = read_with_python(content)
+    fresh = digest(content, Language.PYTHON)
 
     def fail(_: object) -> list[Use]:
         raise AssertionError
 
     with monkeypatch.context() as patched:
-        patched.setattr("scrubjay.code_index.facts.facts_json.uses_from", fail)
-        assert made.packed()
+        patched.setattr("scrubjay.code_index.facts.facts_json.build_uses", fail)
+        assert fresh.pack()
         with pytest.raises(AssertionError):
-            len(made.facts.uses)
-    uses = made.facts.uses
-    assert isinstance(uses, WrittenUses)
+            len(fresh.facts.uses)
+    uses = fresh.facts.uses
+    assert isinstance(uses, SerializedUses)
     assert uses == expected.uses
     assert expected.uses == uses
     assert (uses[0], uses[:], len(uses), [*uses]) == (expected.uses[0], expected.uses, 1, expected.uses)
@@ -227,9 +229,9 @@ def test_uses_that_are_only_kept_are_never_made_objects(monkeypatch: pytest.Monk
     assert uses != []
 
 
-def test_what_was_written_is_not_taken_for_what_was_changed_since() -> None:
-    facts = python_compiled.read(b"def f(): ...\n")
+def test_serialized_facts_are_not_reused_after_a_change() -> None:
+    facts = python_native.read(b"def f(): ...\n")
     assert facts is not None
     changed = replace(facts, symbols=[facts.symbols[0]._replace(name="g")])
-    assert packed_facts(changed, []) == packed_facts(replace(changed, uses=[*changed.uses]), [])
-    assert packed_facts(changed, []) != packed_facts(facts, [])
+    assert pack_facts(changed, []) == pack_facts(replace(changed, uses=[*changed.uses]), [])
+    assert pack_facts(changed, []) != pack_facts(facts, [])

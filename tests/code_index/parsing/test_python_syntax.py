@@ -1,50 +1,27 @@
-"""Python's own parser: the same facts as by the grammar."""
-
-import ast
-import json
-from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
+"""The Python reader, which parses with `ast`."""
 
 import pytest
 
-from scrubjay.code_index.models import Import, Language, Span, SymbolKind, UseKind
-from scrubjay.code_index.parsing import python, python_syntax
-from scrubjay.code_index.parsing.languages import parser_of
+from scrubjay.code_index.models import FileFacts, Import, Language, Span, SymbolKind, UseKind
+from scrubjay.code_index.parsing import python_recovery, python_syntax
 from scrubjay.code_index.parsing.nodes import Findings
 from scrubjay.code_index.parsing.reader import read_facts
-
-LIBRARY = Path(json.__file__).parent.parent
-
-
-def by_grammar(content: bytes) -> Findings:
-    found = Findings(content, Language.PYTHON)
-    python.read(parser_of(Language.PYTHON).parse(content), found)
-    return found
+from scrubjay.native.library import use_library
 
 
-def by_python(content: bytes) -> Findings:
-    module = python_syntax.parsed(content)
+def facts_by_python(content: bytes) -> FileFacts:
+    """Read a file without the native reader."""
+    use_library(False)
+    try:
+        return read_facts(content, Language.PYTHON)
+    finally:
+        use_library(True)
+
+
+def findings_by_python(content: bytes) -> Findings:
+    module = python_recovery.parse(content)
     assert module is not None
-    found = python_syntax.read(content, module)
-    assert found is not None
-    return found
-
-
-def told(found: Findings) -> Iterator[object]:
-    """What both must say alike: all but comments, which the grammar takes for code here and there."""
-    symbols, imports, uses = found.in_order()
-    yield [(each.name, each.kind, each.line, each.container, each.exported, each.bases) for each in symbols]
-    yield imports
-    yield found.exports
-    yield Counter(uses)
-
-
-@pytest.mark.parametrize("package", ["json", "http", "logging", "concurrent/futures", "wsgiref", "dbm"])
-def test_python_and_the_grammar_tell_the_same_of_the_standard_library(package: str) -> None:
-    for path in sorted((LIBRARY / package).glob("*.py")):
-        content = path.read_bytes()
-        assert [*told(by_python(content))] == [*told(by_grammar(content))], path.name
+    return python_syntax.read(content, module)
 
 
 @pytest.mark.parametrize(
@@ -54,27 +31,37 @@ def test_python_and_the_grammar_tell_the_same_of_the_standard_library(package: s
         b"# coding: cp1252\n# \xc3\xa9\ndef f(): pass\n",
     ],
 )
-def test_what_is_counted_in_another_encoding_is_left_to_the_grammar(content: bytes) -> None:
-    assert python_syntax.parsed(content) is None
+def test_a_file_in_another_encoding_is_read_with_positions_in_its_own_bytes(content: bytes) -> None:
+    assert python_recovery.parse(content) is None
     assert [symbol.name for symbol in read_facts(content, Language.PYTHON).symbols][-1] == "f"
 
 
-def test_what_is_nested_too_deep_is_left_to_the_grammar() -> None:
+def test_a_sum_of_thousands_of_terms_is_read_in_full() -> None:
     content = b"def f():\n    return " + b"+".join([b"value()"] * 2000) + b"\n"
-    module = ast.parse(content)
-    assert python_syntax.read(content, module) is None
     uses = read_facts(content, Language.PYTHON).uses
     assert [(use.kind, use.path) for use in uses] == [(UseKind.CALL, "value")] * 2000
 
 
-def test_what_is_newer_than_the_reader_is_left_to_the_grammar() -> None:
+def test_hundreds_of_elif_clauses_are_read_in_full() -> None:
+    clauses = "".join(f"    elif value == {number}:\n        call_{number}()\n" for number in range(600))
+    facts = read_facts(f"def f(value):\n    if value:\n        pass\n{clauses}".encode(), Language.PYTHON)
+    assert [use.path for use in facts.uses] == [f"call_{number}" for number in range(600)]
+
+
+def test_a_statement_that_is_nested_too_deeply_is_reported_and_the_rest_is_read() -> None:
+    content = b"def f():\n    value" + b".a(1)" * 900 + b"\n\ndef g():\n    call()\n"
+    facts = facts_by_python(content)
+    assert [symbol.name for symbol in facts.symbols] == ["f", "g"]
+    assert facts.uses[-1].path == "call"
+    assert [problem.line for problem in facts.problems] == [2]
+
+
+def test_syntax_that_is_newer_than_python_3_11_is_read() -> None:
     content = b"def f[T](value: T) -> T: ...\ntype Pair[T] = tuple[T, T]\n"
-    module = python_syntax.parsed(content)
-    assert module is None or python_syntax.read(content, module) is None
     assert [symbol.name for symbol in read_facts(content, Language.PYTHON).symbols] == ["f", "Pair"]
 
 
-def test_comments_above_a_definition_say_what_it_is_and_texts_do_not() -> None:
+def test_comments_above_a_definition_document_it_and_strings_do_not() -> None:
     content = b'''\
 class K:
     # Where it is kept.
@@ -94,7 +81,7 @@ class K:
 
     def stop(self): ...
 '''
-    symbols = by_python(content).in_order()[0]
+    symbols = findings_by_python(content).sorted_facts()[0]
     assert {symbol.name: symbol.doc for symbol in symbols} == {
         "K": "",
         "place": "Where it is kept.",
@@ -111,9 +98,9 @@ class K:
     assert run.line == 11
 
 
-def test_places_are_counted_in_bytes_from_the_beginning_of_the_file() -> None:
+def test_positions_are_bytes_from_the_start_of_the_file() -> None:
     content = "\ufeffübung = größe()\r\nname = 'ß'; call(name)\r\n".encode()
-    symbols, _, uses = by_python(content).in_order()
+    symbols, _, uses = findings_by_python(content).sorted_facts()
     assert [(symbol.name, content[symbol.span.start : symbol.span.end].decode()) for symbol in symbols] == [
         ("übung", "übung = größe()"),
         ("name", "name = 'ß'"),
@@ -125,10 +112,11 @@ def test_places_are_counted_in_bytes_from_the_beginning_of_the_file() -> None:
     ]
 
 
-def test_a_use_within_a_text_is_told_where_it_stands() -> None:
+def test_a_use_in_an_f_string_has_its_actual_position() -> None:
     content = b'def f():\n    return f"""\n  {first(1)}\n  and {other.second!r:>{width}}\n"""\n'
     assert [
-        (use.kind, use.path, use.line, content[use.start : use.start + 6]) for use in by_python(content).in_order()[2]
+        (use.kind, use.path, use.line, content[use.start : use.start + 6])
+        for use in findings_by_python(content).sorted_facts()[2]
     ] == [
         (UseKind.CALL, "first", 3, b"first("),
         (UseKind.READ, "other.second", 4, b"second"),
@@ -136,7 +124,7 @@ def test_a_use_within_a_text_is_told_where_it_stands() -> None:
     ]
 
 
-def test_what_match_binds_is_no_use_and_what_it_names_is() -> None:
+def test_names_bound_by_match_are_not_uses_and_other_names_are() -> None:
     content = b"""\
 def f(value):
     match value:
@@ -151,7 +139,7 @@ def f(value):
         case _:
             return fallback
 """
-    assert [(use.kind, use.path, use.line) for use in by_python(content).in_order()[2]] == [
+    assert [(use.kind, use.path, use.line) for use in findings_by_python(content).sorted_facts()[2]] == [
         (UseKind.TYPE, "Point", 3),
         (UseKind.TYPE, "Line", 3),
         (UseKind.CALL, "check", 5),
@@ -161,7 +149,7 @@ def f(value):
     ]
 
 
-def test_imports_by_a_text_and_lists_of_exports_are_taken() -> None:
+def test_imports_by_string_and_lists_of_exports_are_read() -> None:
     content = b"""\
 from importlib import import_module
 __all__ = ["one"] + ["two"]
@@ -170,8 +158,8 @@ __all__.append("four")
 def one(): import_module("package.inner")
 def hidden(): ...
 """
-    found = by_python(content)
-    symbols, imports, uses = found.in_order()
+    found = findings_by_python(content)
+    symbols, imports, uses = found.sorted_facts()
     assert found.exports == [("one", "one"), ("two", "two"), ("three", "three"), ("four", "four")]
     assert [symbol.name for symbol in symbols if symbol.exported] == ["one"]
     assert imports == [

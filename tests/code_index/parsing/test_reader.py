@@ -1,3 +1,5 @@
+"""Rules for the languages that have a reader of their own."""
+
 import subprocess
 import sys
 from dataclasses import replace
@@ -7,7 +9,7 @@ import pytest
 from scrubjay.code_index.models import FileFacts, Import, Language, Problem, Span, Symbol, SymbolKind, Use, UseKind
 from scrubjay.code_index.parsing.reader import read_facts
 
-READ_HERE = [
+LANGUAGES = [
     Language.PYTHON,
     Language.JAVASCRIPT,
     Language.TYPESCRIPT,
@@ -17,7 +19,7 @@ READ_HERE = [
 ]
 
 
-def test_all_that_a_file_says_is_in_its_facts():
+def test_facts_hold_the_documentation_symbols_imports_and_uses_of_a_file():
     source = (
         b'"""Greets."""\n\nfrom .names import find as lookup\n\n\n'
         b"# Says it.\ndef greet(name):\n    return lookup(name)\n"
@@ -44,7 +46,7 @@ def test_all_that_a_file_says_is_in_its_facts():
     )
 
 
-def test_text_without_a_syntax_has_only_lines():
+def test_plain_text_has_only_a_line_count():
     assert read_facts(b"one\ntwo", Language.TEXT) == FileFacts(Language.TEXT, 2)
 
 
@@ -54,17 +56,17 @@ def test_importing_the_reader_loads_no_grammar():
     assert done.stdout == "[]\n"
 
 
-def test_broken_syntax_gives_what_can_be_read_and_says_where_it_is_broken():
+def test_the_readable_parts_of_a_broken_file_are_read_and_errors_are_listed():
     facts = read_facts(b"def good():\n    pass\n\nclass (:\n\ndef after():\n    pass\n", Language.PYTHON)
     assert [symbol.name for symbol in facts.symbols if symbol.kind is SymbolKind.FUNCTION] == ["good", "after"]
-    assert facts.problems == [Problem(4, "this cannot be read")]
+    assert facts.problems == [Problem(4, "invalid syntax")]
 
 
-def test_no_more_than_twenty_problems_are_told():
+def test_at_most_twenty_problems_are_reported():
     assert len(read_facts(b"let = ;\n" * 200, Language.JAVASCRIPT).problems) == 20
 
 
-@pytest.mark.parametrize("language", READ_HERE)
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     "content",
     [
@@ -81,7 +83,7 @@ def test_no_more_than_twenty_problems_are_told():
     ],
     ids=["empty", "blank", "no utf-8", "nul", "brackets", "path", "calls", "mixed", "comment", "decorators"],
 )
-def test_no_content_is_too_strange(language: Language, content: bytes):
+def test_no_content_makes_the_reader_fail(language: Language, content: bytes):
     facts = read_facts(content, language)
     assert facts.lines == content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
 
@@ -95,7 +97,7 @@ def test_no_content_is_too_strange(language: Language, content: bytes):
     ],
     ids=["byte order mark and CRLF", "letters beyond ASCII", "no UTF-8"],
 )
-def test_positions_are_bytes_whatever_the_bytes_are(content: bytes, first: int, name: str):
+def test_positions_are_bytes_in_any_encoding(content: bytes, first: int, name: str):
     function = next(s for s in read_facts(content, Language.PYTHON).symbols if s.kind is SymbolKind.FUNCTION)
     assert (function.name, function.span.start) == (name, first)
     assert content[first:].startswith(b"def ")

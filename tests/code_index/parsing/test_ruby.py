@@ -1,8 +1,8 @@
-"""Ruby: what a file says."""
+"""Facts of Ruby files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 MODULES_CLASSES_AND_CALLS_THAT_DECLARE = """
 # Doc.
@@ -131,6 +131,6 @@ call z @46:865 in -1
 
 def test_modules_classes_and_calls_that_declare():
     assert (
-        told(read_facts(MODULES_CLASSES_AND_CALLS_THAT_DECLARE.encode(), Language.RUBY))
+        as_text(read_facts(MODULES_CLASSES_AND_CALLS_THAT_DECLARE.encode(), Language.RUBY))
         == MODULES_CLASSES_AND_CALLS_THAT_DECLARE_FACTS
     )

@@ -1,5 +1,7 @@
+"""Facts of Rust files."""
+
 from scrubjay.code_index.models import Import, Language
-from tests.code_index.parsing.reading_aids import facts_of, symbols_of, uses_of
+from tests.code_index.parsing.parsing_helpers import facts_of, symbols_of, uses_of
 
 
 def test_definitions_of_rust_are_symbols():
@@ -75,7 +77,7 @@ def test_definitions_of_rust_are_symbols():
     ]
 
 
-def test_every_form_of_use_is_told():
+def test_every_form_of_use_is_read():
     facts = facts_of(
         """
         use std::collections::{HashMap, hash_map::Entry as E, self};
@@ -101,7 +103,7 @@ def test_every_form_of_use_is_told():
     ]
 
 
-def test_uses_of_rust_have_their_path_and_variables_of_functions_are_none():
+def test_uses_of_rust_have_paths_and_local_variables_are_not_uses():
     facts = facts_of(
         """
         fn run<F>(p: &Point<F>, q: u8) -> Out {

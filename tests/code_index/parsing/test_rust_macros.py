@@ -1,10 +1,10 @@
-"""What a macro's braces hold is read as definitions where it is nothing else."""
+"""Definitions within the braces of Rust macros."""
 
 from scrubjay.code_index.models import Language
-from tests.code_index.parsing.reading_aids import facts_of, symbols_of, uses_of
+from tests.code_index.parsing.parsing_helpers import facts_of, symbols_of, uses_of
 
 
-def test_definitions_in_macros_are_symbols_where_they_are():
+def test_definitions_in_macros_are_symbols_at_their_positions():
     facts = facts_of(
         """
         cfg_net! {
@@ -50,7 +50,7 @@ def test_definitions_in_macros_are_symbols_where_they_are():
     assert not facts.problems
 
 
-def test_what_a_macro_holds_beside_definitions_stays_what_it_is():
+def test_a_macro_with_other_content_than_definitions_is_left_alone():
     facts = facts_of(
         """
         cfg_if! { if #[cfg(unix)] { fn a() {} } else { fn b() {} } }

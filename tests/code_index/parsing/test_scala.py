@@ -1,8 +1,8 @@
-"""Scala: what a file says."""
+"""Facts of Scala files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 CLASSES_OBJECTS_TRAITS_AND_GIVENS = """
 /** Doc. */
@@ -171,6 +171,6 @@ type Int @35:1146 in 29
 
 def test_classes_objects_traits_and_givens():
     assert (
-        told(read_facts(CLASSES_OBJECTS_TRAITS_AND_GIVENS.encode(), Language.SCALA))
+        as_text(read_facts(CLASSES_OBJECTS_TRAITS_AND_GIVENS.encode(), Language.SCALA))
         == CLASSES_OBJECTS_TRAITS_AND_GIVENS_FACTS
     )

@@ -1,8 +1,8 @@
-"""SQL: what a file says."""
+"""Facts of SQL files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 TABLES_VIEWS_AND_FUNCTIONS = """
 -- Users.
@@ -70,4 +70,4 @@ problem 10 this cannot be read
 
 
 def test_tables_views_and_functions():
-    assert told(read_facts(TABLES_VIEWS_AND_FUNCTIONS.encode(), Language.SQL)) == TABLES_VIEWS_AND_FUNCTIONS_FACTS
+    assert as_text(read_facts(TABLES_VIEWS_AND_FUNCTIONS.encode(), Language.SQL)) == TABLES_VIEWS_AND_FUNCTIONS_FACTS

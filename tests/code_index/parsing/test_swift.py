@@ -1,8 +1,8 @@
-"""Swift: what a file says."""
+"""Facts of Swift files."""
 
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
-from tests.code_index.parsing.facts_as_text import told
+from tests.code_index.parsing.facts_as_text import as_text
 
 TYPES_EXTENSIONS_AND_FUNCTIONS = """
 /// Doc.
@@ -160,6 +160,6 @@ type Bool @32:1153 in 30
 
 def test_types_extensions_and_functions():
     assert (
-        told(read_facts(TYPES_EXTENSIONS_AND_FUNCTIONS.encode(), Language.SWIFT))
+        as_text(read_facts(TYPES_EXTENSIONS_AND_FUNCTIONS.encode(), Language.SWIFT))
         == TYPES_EXTENSIONS_AND_FUNCTIONS_FACTS
     )

@@ -1,15 +1,15 @@
-"""Which words an expression needs is told only where every match has them as whole identifiers."""
+"""A word is required only if every match contains it as a whole identifier."""
 
 import re
 
 import pytest
 
-from scrubjay.code_index.facts.words import identifiers_of
+from scrubjay.code_index.facts.tokenizer import find_identifiers
 from scrubjay.code_index.pattern_search.required_words import required_words
 
 
 @pytest.mark.parametrize(
-    ("pattern", "ways"),
+    ("pattern", "alternatives"),
     [
         (r"\bget_user\b", [["get_user"]]),
         (r"def get_user\(", [["get_user"]]),
@@ -31,8 +31,8 @@ from scrubjay.code_index.pattern_search.required_words import required_words
         (r"\b(\w+) \1\b", []),
     ],
 )
-def test_words_are_needed_only_if_every_match_has_them_whole(pattern: str, ways: list[list[str]]) -> None:
-    assert required_words(pattern, re.MULTILINE) == ways
+def test_words_are_required_only_if_every_match_has_them_whole(pattern: str, alternatives: list[list[str]]) -> None:
+    assert required_words(pattern, re.MULTILINE) == alternatives
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_words_are_needed_only_if_every_match_has_them_whole(pattern: str, ways:
         (r"\bfoo\n?bar\b", "foobar"),
     ],
 )
-def test_what_matches_has_the_words_that_are_said_to_be_needed(pattern: str, text: str) -> None:
+def test_a_match_contains_the_required_words(pattern: str, text: str) -> None:
     if "(?>" in pattern:
         assert required_words(pattern, 0) == [["foobar"]]
     assert re.search(pattern, text)
-    ways = required_words(pattern, re.MULTILINE)
-    own = {*identifiers_of(text)}
-    assert not ways or any(own.issuperset(words) for words in ways)
+    alternatives = required_words(pattern, re.MULTILINE)
+    own = {*find_identifiers(text)}
+    assert not alternatives or any(own.issuperset(words) for words in alternatives)

@@ -1,4 +1,4 @@
-"""Code with holes finds code of its form in every language that is read by its syntax."""
+"""Code with holes matches by syntax in every language with a parser."""
 
 from typing import Any
 
@@ -62,40 +62,40 @@ CASES: list[tuple[Language, str, str, list[dict[str, Any]]]] = [
 
 
 def captures(language: Language, pattern: str, code: str) -> list[dict[str, Any]]:
-    _, matches = StructureFinder(Structure(pattern, language)).found(code.encode(), 0, 100)
+    _, matches = StructureFinder(Structure(pattern, language)).find(code.encode(), 0, 100)
     return [one.captures for one in matches]
 
 
-@pytest.mark.parametrize(("language", "pattern", "code", "held"), CASES)
+@pytest.mark.parametrize(("language", "pattern", "code", "expected"), CASES)
 def test_every_language_is_searched_by_its_structure(
-    language: Language, pattern: str, code: str, held: list[dict[str, Any]]
+    language: Language, pattern: str, code: str, expected: list[dict[str, Any]]
 ) -> None:
-    assert captures(language, pattern, code) == held
+    assert captures(language, pattern, code) == expected
 
 
-def test_no_language_of_code_is_left_out() -> None:
+def test_every_language_with_code_has_a_case() -> None:
     assert {language for language, *_ in CASES} == CODE_LANGUAGES
 
 
-def test_holes_of_one_name_hold_the_same_and_an_underscore_whatever() -> None:
+def test_holes_with_one_name_match_equal_code_and_an_underscore_matches_anything() -> None:
     assert captures(L.PYTHON, "$X == $X", "a.b == a . b\na == c\n") == [{"X": ["a.b"]}]
     assert captures(L.PYTHON, "$_ == $_", "a == c\n") == [{}]
 
 
-def test_several_statements_are_found_as_neighbours() -> None:
+def test_several_statements_match_as_siblings() -> None:
     code = "def f():\n    h = open('x')\n    g(h)\n    h.close()\n    k = open('y')\n"
-    _, (match,) = StructureFinder(Structure("$A = open($_)\n$$$\n$A.close()", L.PYTHON)).found(code.encode(), 0, 9)
+    _, (match,) = StructureFinder(Structure("$A = open($_)\n$$$\n$A.close()", L.PYTHON)).find(code.encode(), 0, 9)
     assert (match.first_line, match.last_line, match.captures) == (2, 4, {"A": ["h"]})
 
 
-def test_what_the_pattern_does_not_say_is_not_there_but_signs_and_comments_may_be() -> None:
+def test_unnamed_tokens_and_comments_may_differ_but_nothing_else() -> None:
     assert captures(L.PYTHON, "f($A)", "f(1, 2)\nf(3,)\nf(  # three\n  4)\n") == [{"A": ["3"]}, {"A": ["4"]}]
     assert captures(L.PYTHON, "import $A", "import a, b\nimport c\n") == [{"A": ["c"]}]
     assert captures(L.PYTHON, "$A + $B", "a - b\nc + d\n") == [{"A": ["c"], "B": ["d"]}]
     assert captures(L.JAVASCRIPT, "let $X = 1", "const a = 1\nlet b = 1\n") == [{"X": ["b"]}]
 
 
-def test_a_file_that_is_nested_very_deep_is_looked_through() -> None:
+def test_a_deeply_nested_file_is_searched() -> None:
     code = "f(" * 3_000 + "g(1)" + ")" * 3_000
     assert captures(L.PYTHON, "g($X)", code) == [{"X": ["1"]}]
 
@@ -104,6 +104,6 @@ def test_a_file_that_is_nested_very_deep_is_looked_through() -> None:
     ("pattern", "language"),
     [("$X", L.PYTHON), ("$$$", L.GO), ("def (", L.PYTHON), ("f(" * 200 + ")" * 200, L.PYTHON), ("a: 1", L.YAML)],
 )
-def test_what_is_no_pattern_is_refused(pattern: str, language: Language) -> None:
+def test_an_invalid_pattern_is_rejected(pattern: str, language: Language) -> None:
     with pytest.raises(InvalidRequest, match=r"pattern:|language:"):
         StructureFinder(Structure(pattern, language))

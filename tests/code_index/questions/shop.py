@@ -1,4 +1,4 @@
-"""A small shop in Python and TypeScript, with all that people ask about."""
+"""A small shop in Python and TypeScript, whose code the tests ask about."""
 
 from pathlib import Path
 

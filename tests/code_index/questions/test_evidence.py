@@ -1,29 +1,30 @@
-"""What is shown of files, and how it fits into a budget."""
+"""Evidence is merged, cut to a budget and free of secrets."""
 
 from pathlib import Path
 
-from scrubjay.code_index.index.indexer import Indexer, IndexOptions
-from scrubjay.code_index.questions.evidence import Item, Pool, Sentence
-from scrubjay.code_index.service import CodeService, Loaded
+from scrubjay.code_index.index.indexer import Indexer
+from scrubjay.code_index.index.options import IndexOptions
+from scrubjay.code_index.questions.evidence import EvidencePool, Item, Sentence
+from scrubjay.code_index.service import CodeService, LoadedIndex
 from scrubjay.core.progress import SilentReporter
 from scrubjay.features.code.sqlite import SqliteCode
 
-Shop = tuple[CodeService, Loaded]
+Shop = tuple[CodeService, LoadedIndex]
 
 
-async def test_parts_that_overlap_are_shown_as_one(shop: Shop) -> None:
+async def test_overlapping_ranges_are_merged(shop: Shop) -> None:
     code, loaded = shop
-    pool = Pool(loaded)
+    pool = EvidencePool(loaded)
     file = loaded.corpus.row_of["shop/auth.py"]
     pieces = [pool.lines(file, 1, 3, 0.5), pool.lines(file, 20, 22, 0.9), pool.lines(file, 3, 5, 0.7)]
-    said = [Sentence("See", [Item("this", (pieces[0], pieces[2])), Item("that", (pieces[1],))])]
-    shown = await pool.shown(code, said, 1, 4_000)
-    assert [(one.extract.span.first_line, one.extract.span.last_line, one.relevance) for one in shown.evidence] == [
+    sentences = [Sentence("See", [Item("this", (pieces[0], pieces[2])), Item("that", (pieces[1],))])]
+    shown = await pool.render(code, sentences, 1, 4_000)
+    assert [(one.excerpt.span.first_line, one.excerpt.span.last_line, one.relevance) for one in shown.evidence] == [
         (20, 22, 0.9),
         (1, 5, 0.7),
     ]
     assert shown.answer == "See this [2] and that [1]."
-    first = shown.evidence[0].extract
+    first = shown.evidence[0].excerpt
     assert (first.before, first.text.split("\n")[0], first.after) == (
         "\n",
         "    def login(self, password: str) -> bool:",
@@ -31,22 +32,22 @@ async def test_parts_that_overlap_are_shown_as_one(shop: Shop) -> None:
     )
 
 
-async def test_what_does_not_fit_is_cut_then_left_out_and_its_claims_with_it(shop: Shop) -> None:
+async def test_evidence_that_does_not_fit_is_cut_or_omitted_together_with_its_claims(shop: Shop) -> None:
     code, loaded = shop
-    pool = Pool(loaded)
+    pool = EvidencePool(loaded)
     rows = [loaded.corpus.row_of[path] for path in ("shop/auth.py", "web/AuthService.ts", "web/login.ts")]
-    said = [Sentence("Of", [Item(str(row), (pool.lines(row, 1, 17, 0.9),)) for row in rows])]
-    whole = await pool.shown(code, said, 0, 4_000)
+    sentences = [Sentence("Of", [Item(str(row), (pool.lines(row, 1, 17, 0.9),)) for row in rows])]
+    whole = await pool.render(code, sentences, 0, 4_000)
     assert (len(whole.evidence), whole.truncated) == (3, False)
-    cut = await pool.shown(code, said, 0, 350)
+    cut = await pool.render(code, sentences, 0, 350)
     assert (len(cut.evidence), cut.truncated) == (2, True)
-    assert cut.evidence[1].extract.span.last_line < 17
+    assert cut.evidence[1].excerpt.span.last_line < 17
     assert cut.answer == f"Of {rows[0]} [1], {rows[1]} [2] and 1 more."
-    nothing = await pool.shown(code, said, 0, 50)
+    nothing = await pool.render(code, sentences, 0, 50)
     assert (nothing.evidence, nothing.answer, nothing.truncated) == ([], "", True)
 
 
-async def test_a_secret_is_never_shown_not_even_the_middle_of_one(tmp_path: Path) -> None:
+async def test_secrets_are_never_shown_not_even_in_part(tmp_path: Path) -> None:
     root = tmp_path / "code"
     root.mkdir()
     inside = [f"{'MIIEow' + 'Ab1' * 18}{number:04}" for number in range(12)]
@@ -57,11 +58,11 @@ async def test_a_secret_is_never_shown_not_even_the_middle_of_one(tmp_path: Path
     built = await indexer.build(str(root), "HEAD", IndexOptions(), SilentReporter())
     code = CodeService(store, indexer)
     loaded = await code.load(built.record.id)
-    pool = Pool(loaded)
+    pool = EvidencePool(loaded)
     pool.lines(0, 9, 10, 1.0)
     pool.lines(0, 19, 20, 0.9)
-    shown = await pool.shown(code, [], 4, 4_000)
+    shown = await pool.render(code, [], 4, 4_000)
     await store.close()
-    texts = [one.extract.before + one.extract.text + one.extract.after for one in shown.evidence]
+    texts = [one.excerpt.before + one.excerpt.text + one.excerpt.after for one in shown.evidence]
     assert "MIIEow" not in "".join(texts)
-    assert shown.evidence[1].extract.text == "def sign():\n    return KEY"
+    assert shown.evidence[1].excerpt.text == "def sign():\n    return KEY"

@@ -1,14 +1,14 @@
-"""Which files a name means, and which lines have it."""
+"""Files that a name may mean, and lines that contain it."""
 
 import re
 
 import pytest
 
 from scrubjay.code_index.models import FileFacts, Import, Language
-from scrubjay.code_index.questions.locations import external_imports, files_named, import_lines, mentions
-from scrubjay.code_index.service import CodeService, Loaded
+from scrubjay.code_index.questions.locations import external_imports, files_named, find_occurrences, import_lines
+from scrubjay.code_index.service import CodeService, LoadedIndex
 
-Shop = tuple[CodeService, Loaded]
+Shop = tuple[CodeService, LoadedIndex]
 
 
 @pytest.mark.parametrize(
@@ -25,20 +25,20 @@ Shop = tuple[CodeService, Loaded]
         ("", []),
     ],
 )
-async def test_files_are_found_by_path_by_module_and_by_folder(shop: Shop, name: str, paths: list[str]) -> None:
+async def test_files_are_found_by_path_module_and_folder(shop: Shop, name: str, paths: list[str]) -> None:
     corpus = shop[1].corpus
     assert sorted(corpus.files[row].path for row in files_named(name, corpus)) == paths
 
 
-async def test_a_package_is_all_that_is_in_it(shop: Shop) -> None:
+async def test_a_package_name_means_all_files_in_it(shop: Shop) -> None:
     corpus = shop[1].corpus
     found = {corpus.files[row].path for row in files_named("shop", corpus)}
     assert found == {path for path in corpus.row_of if path.startswith("shop/")}
 
 
-async def test_lines_are_found_by_the_letters_of_a_name(shop: Shop) -> None:
+async def test_lines_are_found_by_text(shop: Shop) -> None:
     code, loaded = shop
-    found = await mentions(re.compile(r"\bDATABASE_URL\b"), ["DATABASE_URL"], code, loaded)
+    found = await find_occurrences(re.compile(r"\bDATABASE_URL\b"), ["DATABASE_URL"], code, loaded)
     assert [(loaded.corpus.files[one.file].path, one.line, one.text) for one in found.found] == [
         ("config.yaml", 3, "DATABASE_URL: sqlite"),
         ("web/UserStore.ts", 8, "  private readonly url = process.env.DATABASE_URL;"),
@@ -46,7 +46,7 @@ async def test_lines_are_found_by_the_letters_of_a_name(shop: Shop) -> None:
     assert found.unread == 0
 
 
-def test_the_imports_that_mean_a_file_or_a_library_are_told_by_their_words() -> None:
+def test_imports_of_a_file_or_library_are_recognized_by_name() -> None:
     imports = [
         Import("shop", "auth", line=1),
         Import("./errors", "UserNotFoundError", line=2),

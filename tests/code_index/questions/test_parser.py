@@ -1,13 +1,13 @@
-"""What a question about code asks for."""
+"""Questions are parsed into intents and subjects."""
 
 import time
 
 import pytest
 
 from scrubjay.code_index.questions.intents import Intent
-from scrubjay.code_index.questions.parser import Inquiry, Subject, inquiries, names_in, subject_of
+from scrubjay.code_index.questions.parser import CodeQuestion, Subject, names_in, parse_question, subject_of
 
-ASKED = {
+INTENTS = {
     # The examples of the document that describes the tool.
     "How does user authentication work?": [("flow", "user authentication")],
     "How does the authentication system work in this codebase?": [("flow", "authentication system")],
@@ -58,7 +58,7 @@ ASKED = {
     "where is DATABASE_URL read": [("configuration", "DATABASE_URL")],
     "how do I set SESSION_TTL": [("configuration", "SESSION_TTL")],
     "which environment variables are read?": [("configuration", "")],
-    # Put in other ways.
+    # Other phrasings.
     "whats calling load_user": [("callgraph", "load_user")],
     "who is calling load_user?": [("callgraph", "load_user")],
     "how many functions call load_user?": [("callgraph", "load_user")],
@@ -73,31 +73,31 @@ ASKED = {
     "what methods does Session have?": [("symbol members", "Session")],
     "list the methods of Session": [("symbol members", "Session")],
     "which functions are defined in shop/auth.py?": [("symbol members", "shop/auth.py")],
-    # Several at once; what "it" is.
+    # Several questions at once; references by "it".
     "Where is UserNotFoundError raised and who catches it?": [
         ("raise", "UserNotFoundError"),
         ("catch", "UserNotFoundError"),
     ],
     "Who calls load_user? Where is it defined?": [("callgraph", "load_user"), ("symbol", "load_user")],
-    # None of these.
+    # Fallback to search.
     "Where are passwords hashed?": [("search", "Where are passwords hashed")],
     "the loadUser cache is stale": [("symbol", "loadUser"), ("search", "the loadUser cache is stale")],
 }
 
 
-def _told(inquiry: Inquiry) -> tuple[str, ...]:
-    intent = inquiry.intent.value if inquiry.incoming else f"{inquiry.intent.value} out"
-    intent += f" {inquiry.only}" if inquiry.only else ""
-    other = (inquiry.other.name,) if inquiry.other else ()
-    return intent, inquiry.subject.name or inquiry.subject.text, *other
+def _summary(parsed: CodeQuestion) -> tuple[str, ...]:
+    intent = parsed.intent.value if parsed.incoming else f"{parsed.intent.value} out"
+    intent += f" {parsed.only}" if parsed.only else ""
+    other = (parsed.other.name,) if parsed.other else ()
+    return intent, parsed.subject.name or parsed.subject.text, *other
 
 
-@pytest.mark.parametrize("question", ASKED)
-def test_a_question_is_understood_by_how_it_is_put(question: str) -> None:
-    assert [_told(one) for one in inquiries(question)] == ASKED[question]
+@pytest.mark.parametrize("question", INTENTS)
+def test_questions_are_parsed_by_their_form(question: str) -> None:
+    assert [_summary(one) for one in parse_question(question)] == INTENTS[question]
 
 
-def test_a_name_is_told_from_words() -> None:
+def test_names_are_distinguished_from_words() -> None:
     assert [
         subject_of(text)
         for text in (
@@ -137,11 +137,11 @@ def test_a_name_is_told_from_words() -> None:
         "where is " + "x " * 180 + "defined",
     ],
 )
-def test_no_text_takes_long_to_understand(text: str) -> None:
+def test_no_text_takes_long_to_parse(text: str) -> None:
     began = time.process_time()
-    assert 1 <= len(inquiries(text)) <= 5
+    assert 1 <= len(parse_question(text)) <= 5
     assert time.process_time() - began < 0.25
 
 
-def test_a_question_of_nothing_is_a_search() -> None:
-    assert inquiries("???") == [Inquiry(Intent.SEARCH, Subject("???"))]
+def test_a_question_without_words_is_a_search() -> None:
+    assert parse_question("???") == [CodeQuestion(Intent.SEARCH, Subject("???"))]

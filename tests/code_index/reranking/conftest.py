@@ -1,4 +1,4 @@
-"""What the tests of embedding code share."""
+"""Fixtures of the tests of embedding code."""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -17,7 +17,7 @@ def service() -> Generator[BatchService]:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Four files, and as many parts."""
+    """A repository of four files with one chunk each."""
     return new_repository(tmp_path / "repository", {f"{name}.py": source(name) for name in NAMES})
 
 

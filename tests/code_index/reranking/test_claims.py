@@ -1,4 +1,4 @@
-"""Claims: what one asks for, nobody else asks for, in this process or another."""
+"""Claims are exclusive within a process and between processes."""
 
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -11,15 +11,16 @@ ONE, TWO, THREE = map(key_of, ("one", "two", "three"))
 SECONDS = 30.0
 
 
-def hold(path: Path, keys: list[str], says: Connection, hears: Connection) -> None:
+def hold(path: Path, keys: list[str], results: Connection, commands: Connection) -> None:
+    """Claim keys in a child process, and release those that it receives."""
     claims = Claims(path)
-    says.send(claims.take(keys))
+    results.send(claims.take(keys))
     while True:
-        claims.release(hears.recv())
-        says.send(None)
+        claims.release(commands.recv())
+        results.send(None)
 
 
-def test_what_is_claimed_is_not_claimed_again_until_it_is_released(tmp_path: Path) -> None:
+def test_a_claimed_key_cannot_be_claimed_until_it_is_released(tmp_path: Path) -> None:
     claims = Claims(tmp_path / "new" / "file.claims")
     assert claims.take([ONE, TWO, ONE]) == [ONE, TWO]
     assert claims.take([TWO, THREE]) == [THREE]
@@ -28,19 +29,19 @@ def test_what_is_claimed_is_not_claimed_again_until_it_is_released(tmp_path: Pat
     claims.close()
 
 
-def test_what_another_process_claimed_is_free_when_it_says_so_or_dies(tmp_path: Path) -> None:
+def test_a_key_claimed_by_another_process_is_free_when_that_process_releases_it_or_dies(tmp_path: Path) -> None:
     path = tmp_path / "file.claims"
-    heard, says = FORKED.Pipe(duplex=False)
-    hears, tell = FORKED.Pipe(duplex=False)
-    process = FORKED.Process(target=hold, args=(path, [ONE, TWO], says, hears))
+    results, results_writer = FORKED.Pipe(duplex=False)
+    commands_reader, commands = FORKED.Pipe(duplex=False)
+    process = FORKED.Process(target=hold, args=(path, [ONE, TWO], results_writer, commands_reader))
     process.start()
     claims = Claims(path)
     try:
-        assert heard.poll(SECONDS)
-        assert heard.recv() == [ONE, TWO]
+        assert results.poll(SECONDS)
+        assert results.recv() == [ONE, TWO]
         assert claims.take([ONE, TWO, THREE]) == [THREE]
-        tell.send([TWO])
-        assert heard.poll(SECONDS)
+        commands.send([TWO])
+        assert results.poll(SECONDS)
         assert claims.take([ONE, TWO]) == [TWO]
     finally:
         process.kill()

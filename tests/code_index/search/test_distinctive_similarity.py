@@ -1,22 +1,22 @@
-"""Similar in what sets a file apart."""
+"""Similarity without the component that all rows share."""
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from scrubjay.code_index.search.corpus import Corpus, turned
-from scrubjay.code_index.search.distinctive_similarity import FEW, Distinct
+from scrubjay.code_index.search.corpus import Corpus, rotated_vector
+from scrubjay.code_index.search.distinctive_similarity import SMOOTHING_ROWS, DistinctiveSimilarity
 from scrubjay.search_index.vector_codes import Codes
 
 ROWS = 200
 
 
 def vectors(common: float) -> NDArray[np.float32]:
-    """Random ones that have so much in common."""
+    """Return random unit vectors that share a component of this size."""
     random = np.random.default_rng(7)
-    made = random.normal(size=(ROWS, 64)) / 8
-    made[:, 0] += common
-    return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+    rows = random.normal(size=(ROWS, 64)) / 8
+    rows[:, 0] += common
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
 def codes_of(rows: NDArray[np.float32]) -> Codes:
@@ -24,59 +24,63 @@ def codes_of(rows: NDArray[np.float32]) -> Codes:
     return Codes(directions, (1 / np.linalg.norm(directions.astype(np.float32), axis=1)).astype(np.float32))
 
 
-def test_what_all_have_in_common_makes_none_similar() -> None:
+def test_a_component_shared_by_all_rows_does_not_make_them_similar() -> None:
     rows = vectors(common=3.0)
-    distinct = Distinct(codes_of(rows), np.ones(ROWS, dtype=np.bool_))
+    distinct = DistinctiveSimilarity(codes_of(rows), np.ones(ROWS, dtype=np.bool_))
     question = rows[5]
-    whole = rows @ question
-    left = distinct.cosines(question, whole.astype(np.float32))
+    plain = rows @ question
+    distinctive = distinct.cosines(question, plain.astype(np.float32))
     others = np.arange(ROWS) != 5
-    assert whole[others].min() > 0.7
-    assert left[5] == pytest.approx(1, abs=0.02)
-    assert left[others].max() < 0.6
+    assert plain[others].min() > 0.7
+    assert distinctive[5] == pytest.approx(1, abs=0.02)
+    assert distinctive[others].max() < 0.6
 
 
-def test_it_is_the_cosine_of_the_differences_from_the_middle() -> None:
+def test_the_result_is_the_cosine_of_the_differences_from_the_mean() -> None:
     rows = vectors(common=1.0)
     alive = np.arange(ROWS) % 2 == 0
     codes = codes_of(rows)
     unit = codes.directions * codes.scales[:, np.newaxis]
-    middle = unit[alive].sum(axis=0) / (alive.sum() + FEW)
+    mean = unit[alive].sum(axis=0) / (alive.sum() + SMOOTHING_ROWS)
     question = rows[3]
-    told = Distinct(codes, alive).cosines(question, (unit @ question).astype(np.float32))
-    rest, asked = unit - middle, question - middle
-    expected = rest @ asked / np.linalg.norm(rest, axis=1) / np.linalg.norm(asked)
-    assert told == pytest.approx(expected, abs=1e-4)
+    cosines = DistinctiveSimilarity(codes, alive).cosines(question, (unit @ question).astype(np.float32))
+    centered, query = unit - mean, question - mean
+    expected = centered @ query / np.linalg.norm(centered, axis=1) / np.linalg.norm(query)
+    assert cosines == pytest.approx(expected, abs=1e-4)
 
 
-def test_rows_without_a_meaning_and_no_rows_at_all_do_not_fail() -> None:
+def test_rows_without_a_vector_and_an_empty_index_are_supported() -> None:
     rows = codes_of(vectors(common=1.0))
     rows.scales[7] = np.nan
-    told = Distinct(rows, np.ones(ROWS, dtype=np.bool_)).cosines(vectors(1.0)[0], np.zeros(ROWS, dtype=np.float32))
-    assert np.isfinite(told).all()
-    empty = Distinct(Codes(np.empty((0, 64), np.int8), np.empty(0, np.float32)), np.empty(0, dtype=np.bool_))
+    cosines = DistinctiveSimilarity(rows, np.ones(ROWS, dtype=np.bool_)).cosines(
+        vectors(1.0)[0], np.zeros(ROWS, dtype=np.float32)
+    )
+    assert np.isfinite(cosines).all()
+    empty = DistinctiveSimilarity(
+        Codes(np.empty((0, 64), np.int8), np.empty(0, np.float32)), np.empty(0, dtype=np.bool_)
+    )
     assert len(empty.cosines(vectors(1.0)[0], np.empty(0, dtype=np.float32))) == 0
 
 
-def test_a_question_is_turned_as_the_vectors_are() -> None:
-    from scrubjay.code_index.term_counts.counter import vectors_of
+def test_a_query_is_rotated_like_the_stored_vectors() -> None:
+    from scrubjay.code_index.term_counts.counter import embed_texts
 
-    abouts = Corpus().abouts
-    made = vectors_of(["reading cookies of a request", "colour of the sky"])
-    abouts.add(made)
-    question = abouts.encoded(made[:1])
-    cosines = abouts.only(np.ones(2, dtype=np.bool_)).cosines(question)
-    rows = abouts.codes.directions * abouts.codes.scales[:, np.newaxis]
-    assert rows @ turned(question) == pytest.approx(cosines, abs=1e-3)
-    assert not turned(abouts.encoded(np.zeros_like(made[:1]))).any()
+    file_vectors = Corpus().file_vectors
+    embedded = embed_texts(["reading cookies of a request", "colour of the sky"])
+    file_vectors.add(embedded)
+    question = file_vectors.to_codes(embedded[:1])
+    cosines = file_vectors.searchable(np.ones(2, dtype=np.bool_)).cosines(question)
+    rows = file_vectors.codes.directions * file_vectors.codes.scales[:, np.newaxis]
+    assert rows @ rotated_vector(question) == pytest.approx(cosines, abs=1e-3)
+    assert not rotated_vector(file_vectors.to_codes(np.zeros_like(embedded[:1]))).any()
 
 
-def test_rows_that_are_left_out_and_questions_without_a_meaning_are_similar_to_none() -> None:
-    from scrubjay.code_index.term_counts.counter import vectors_of
+def test_excluded_rows_and_zero_queries_have_similarity_zero() -> None:
+    from scrubjay.code_index.term_counts.counter import embed_texts
 
-    abouts = Corpus().abouts
-    made = vectors_of(["reading cookies of a request", "", "reading cookies of a request"])
-    abouts.add(made)
-    compared = abouts.only(np.array([True, True, False]))
-    assert np.round(compared.cosines(abouts.encoded(made[:1])), 3).tolist() == [1.0, 0.0, 0.0]
-    assert compared.cosines(abouts.encoded(np.zeros_like(made[:1]))).tolist() == [0.0, 0.0, 0.0]
+    file_vectors = Corpus().file_vectors
+    embedded = embed_texts(["reading cookies of a request", "", "reading cookies of a request"])
+    file_vectors.add(embedded)
+    searchable = file_vectors.searchable(np.array([True, True, False]))
+    assert np.round(searchable.cosines(file_vectors.to_codes(embedded[:1])), 3).tolist() == [1.0, 0.0, 0.0]
+    assert searchable.cosines(file_vectors.to_codes(np.zeros_like(embedded[:1]))).tolist() == [0.0, 0.0, 0.0]

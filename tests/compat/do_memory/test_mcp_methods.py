@@ -1,4 +1,4 @@
-"""What clients of the systems before us ask of a real server over standard input, in its own JSON."""
+"""Requests of do-memory's clients to a real server over standard input, as raw JSON."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 from scrubjay.app.commands import profile_option
 from scrubjay.app.settings import Settings
-from scrubjay.app.tool_catalog import ALL
+from scrubjay.app.tool_catalog import TOOL_CATALOG
 from scrubjay.compat.profiles import PROFILES
 from scrubjay.tooling.registry import Registry
 from tests.surfaces.callers import PROGRAM, environment, server
@@ -24,8 +24,8 @@ LIST_ALIASES = ("tools.get", "tools/get", "list_tools", "list-tools")
 CALL_ALIASES = ("call_tool", "tool/call", "tools.call")
 
 
-def asked(home: Path, *requests: tuple[str, Mapping[str, Any]], options: Sequence[str] = ()) -> list[Json]:
-    """The answers of a real `scrubjay mcp`, in order."""
+def run_requests(home: Path, *requests: tuple[str, Mapping[str, Any]], options: Sequence[str] = ()) -> list[Json]:
+    """Send requests to a real `scrubjay mcp`; return the responses in the order of the requests."""
     messages: list[Json] = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": GREETING}]
     messages += [{"jsonrpc": "2.0", "method": "notifications/initialized"}]
     messages += [
@@ -62,28 +62,28 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 
 @pytest.fixture(params=["2025-11-25", "2026-07-28"])
 def ask(request: pytest.FixtureRequest, url: str) -> Generator[Ask]:
-    """Asks over HTTP, in the way of each era."""
+    """Return a function that sends requests over HTTP, with or without a handshake."""
     headers = {"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": request.param}
     is_modern = request.param == "2026-07-28"
     meta: Json = {f"io.modelcontextprotocol/{name}": value for name, value in MODERN.items()} if is_modern else {}
     with httpx2.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as http:
 
         def ask(method: str, **params: Any) -> Json:
-            own = {"Mcp-Method": method, **({"Mcp-Name": params["name"]} if "name" in params else {})}
+            method_headers = {"Mcp-Method": method, **({"Mcp-Name": params["name"]} if "name" in params else {})}
             body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
-            answer = http.post("/mcp", headers=own if is_modern else {}, json=body)
+            answer = http.post("/mcp", headers=method_headers if is_modern else {}, json=body)
             lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.startswith("data: {")]
             return json.loads(lines[-1] if lines else answer.text)
 
         if not is_modern:
-            greeting = {"jsonrpc": "2.0", "id": 0, "method": "initialize"}
-            greeted = http.post("/mcp", json={**greeting, "params": {**GREETING, "protocolVersion": request.param}})
-            http.headers["Mcp-Session-Id"] = greeted.headers["mcp-session-id"]
+            handshake = {"jsonrpc": "2.0", "id": 0, "method": "initialize"}
+            response = http.post("/mcp", json={**handshake, "params": {**GREETING, "protocolVersion": request.param}})
+            http.headers["Mcp-Session-Id"] = response.headers["mcp-session-id"]
             http.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
         yield ask
 
 
-def test_9_10_41_all_of_it_works_over_http_in_both_eras(ask: Ask):
+def test_9_10_41_all_methods_work_over_http_in_both_protocol_versions(ask: Ask):
     listed = ask("tools/list", limit=200)["result"]["tools"]
     for alias in LIST_ALIASES:
         assert ask(alias, limit=200)["result"]["tools"] == listed
@@ -106,7 +106,7 @@ def test_9_10_41_all_of_it_works_over_http_in_both_eras(ask: Ask):
     assert ask("batch/execute", operations=operations)["result"]["success_count"] == 2
 
 
-def test_41_methods_that_are_tools_answer_as_the_tools_do(ask: Ask):
+def test_41_methods_backed_by_a_tool_answer_like_the_tool(ask: Ask):
     for method in ("health", "health/check"):
         assert ask(method)["result"]["status"] == "healthy"
     assert ask("embedding/config", provider="local")["result"]["success"] is True
@@ -116,8 +116,8 @@ def test_41_methods_that_are_tools_answer_as_the_tools_do(ask: Ask):
     assert ask("task/list")["error"]["code"] == -32601
 
 
-def test_10_41_lists_have_pages_of_the_size_asked_for_and_can_be_had_in_brief(tmp_path: Path):
-    first, brief, wrong = asked(
+def test_10_41_lists_support_page_size_and_brief_entries(tmp_path: Path):
+    first, brief, wrong = run_requests(
         tmp_path, ("tools/list", {"limit": 3}), ("tools/list", {"lazy": True}), ("tools/list", {"limit": 0})
     )
     assert [len(first["result"]["tools"]), "nextCursor" in first["result"]] == [3, True]
@@ -126,13 +126,13 @@ def test_10_41_lists_have_pages_of_the_size_asked_for_and_can_be_had_in_brief(tm
     }
     assert all(tool["inputSchema"] == {"type": "object"} for tool in brief["result"]["tools"])
     assert wrong["error"]["code"] == -32602
-    (rest,) = asked(tmp_path, ("tools/list", {"limit": 200, "cursor": first["result"]["nextCursor"]}))
+    (rest,) = run_requests(tmp_path, ("tools/list", {"limit": 200, "cursor": first["result"]["nextCursor"]}))
     names = [tool["name"] for part in (first, rest) for tool in part["result"]["tools"]]
     assert names == [tool["name"] for tool in brief["result"]["tools"]]
 
 
 def test_41_a_tool_is_described_whether_it_is_listed_or_not(tmp_path: Path):
-    one, unknown, many = asked(
+    one, unknown, many = run_requests(
         tmp_path,
         ("tools/describe", {"name": "batch_execute"}),
         ("tools/describe", {"name": "nothing"}),
@@ -144,10 +144,10 @@ def test_41_a_tool_is_described_whether_it_is_listed_or_not(tmp_path: Path):
     assert [tool["name"] for tool in many["result"]["tools"]] == ["recall", "impact"]
 
 
-def test_41_methods_have_the_other_names_that_clients_know(tmp_path: Path):
+def test_41_methods_have_the_aliases_that_clients_use(tmp_path: Path):
     call = {"name": "recall", "arguments": {"query": "nothing"}}
     nothing: Json = {}
-    answers = asked(
+    answers = run_requests(
         tmp_path,
         ("tools/list", nothing),
         *((alias, nothing) for alias in LIST_ALIASES),
@@ -158,23 +158,23 @@ def test_41_methods_have_the_other_names_that_clients_know(tmp_path: Path):
     assert all(other["structuredContent"]["memories"] == [] for other in others[len(LIST_ALIASES) :])
 
 
-def test_9_a_batch_calls_real_tools_feeds_results_on_and_skips_what_depends_on_a_failure(tmp_path: Path):
+def test_9_a_batch_passes_results_on_and_skips_dependents_of_a_failure(tmp_path: Path):
     find = {"id": "find", "tool": "recall", "arguments": {"query": "when is the release"}, "depends_on": ["keep"]}
     keep = {"id": "keep", "tool": "remember", "arguments": {"content": "The release is on Thursday."}}
-    told = {"id": {"$result": "keep", "pointer": "/id"}}
+    reference = {"id": {"$result": "keep", "pointer": "/id"}}
     failing = {"id": "bad", "tool": "no_such_tool"}
-    vain = {"id": "vain", "tool": "remember", "arguments": {"content": "never kept"}, "depends_on": ["bad"]}
-    gone = {"id": "gone", "tool": "forget", "arguments": told, "depends_on": ["find"]}
-    batch, after, cycle = asked(
+    skipped = {"id": "vain", "tool": "remember", "arguments": {"content": "never kept"}, "depends_on": ["bad"]}
+    delete = {"id": "gone", "tool": "forget", "arguments": reference, "depends_on": ["find"]}
+    batch, after, cycle = run_requests(
         tmp_path,
-        ("batch/execute", {"operations": [find, keep, failing, vain, gone], "max_parallel": 2}),
+        ("batch/execute", {"operations": [find, keep, failing, skipped, delete], "max_parallel": 2}),
         ("tools/call", {"name": "recall", "arguments": {"query": "never kept"}}),
         ("batch/execute", {"operations": [{**keep, "depends_on": ["keep"]}]}),
     )
     result = batch["result"]
-    outcomes = {own["id"]: own for own in result["results"]}
-    assert [own["id"] for own in result["results"]] == ["find", "keep", "bad", "vain", "gone"]
-    assert [own["success"] for own in result["results"]] == [True, True, False, False, True]
+    outcomes = {outcome["id"]: outcome for outcome in result["results"]}
+    assert [outcome["id"] for outcome in result["results"]] == ["find", "keep", "bad", "vain", "gone"]
+    assert [outcome["success"] for outcome in result["results"]] == [True, True, False, False, True]
     assert outcomes["find"]["result"]["memories"][0]["id"] == outcomes["keep"]["result"]["id"]
     assert (outcomes["bad"]["error"]["code"], outcomes["bad"]["error"]["details"]["code"]) == (-32000, "unknown_tool")
     assert outcomes["vain"]["error"]["details"] == {"skipped": True, "because": ["bad"]}
@@ -186,21 +186,22 @@ def test_9_a_batch_calls_real_tools_feeds_results_on_and_skips_what_depends_on_a
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_profile_lists_exactly_the_tools_of_its_system(tmp_path: Path, profile: str):
-    (listed,) = asked(tmp_path, ("tools/list", {}), options=("--profile", profile))
+    (listed,) = run_requests(tmp_path, ("tools/list", {}), options=("--profile", profile))
     assert {tool["name"] for tool in listed["result"]["tools"]} == set(PROFILES[profile])
 
 
-# Calls with all arguments that the systems document, each after those that it needs; CODE is a folder.
+# Calls with all documented arguments, each after the calls that it depends on; CODE is a folder.
 DOCUMENTED: dict[str, list[tuple[str, Json]]] = json.loads(
     Path(__file__).with_name("documented_calls.json").read_text()
 )
-# They reach beyond the server, or answer somebody who waits, and are called in tests of their own.
+# These reach beyond the server or answer a waiting client; other tests call them.
 ELSEWHERE = {"file", "terminal", "fetch", "search", "sonar", "reply_to_mira"}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_tool_of_a_profile_takes_what_its_system_documents(tmp_path: Path, profile: str):
-    code = tmp_path / "code"
+def test_every_tool_of_a_profile_accepts_the_documented_arguments(tmp_path: Path, profile: str):
+    home, code = tmp_path / "home", tmp_path / "code"
+    home.mkdir()
     code.mkdir()
     (code / "sample.py").write_text("def greet():\n    return 'hello'\n\n\ndef main():\n    return greet()\n")
     calls = DOCUMENTED[profile]
@@ -209,13 +210,15 @@ def test_every_tool_of_a_profile_takes_what_its_system_documents(tmp_path: Path,
         {"id": tool, "tool": tool, "arguments": json.loads(json.dumps(arguments).replace("CODE", str(code)))}
         for tool, arguments in calls
     ]
-    if operations[0]["tool"] == "ensure_repo_index":  # which does not wait for the index that it lets make
-        with server(tmp_path) as url, httpx2.Client(base_url=url, timeout=60, trust_env=False) as http:
+    if operations[0]["tool"] == "ensure_repo_index":  # it returns before the index is built
+        with server(home) as url, httpx2.Client(base_url=url, timeout=60, trust_env=False) as http:
             job = http.post("/v1/tools/ensure_repo_index", json=operations[0]["arguments"]).json()["job_id"]
-            assert '"completed"' in http.get(f"/v1/jobs/{job}/events").text  # which ends with the job
+            assert '"completed"' in http.get(f"/v1/jobs/{job}/events").text  # the stream ends with the job
     batch = {"operations": operations, "mode": "sequential"}
-    (answer,) = asked(tmp_path, ("batch/execute", batch), options=("--profile", profile))
-    failed = {own["id"]: own["error"]["message"] for own in answer["result"]["results"] if not own["success"]}
+    (answer,) = run_requests(home, ("batch/execute", batch), options=("--profile", profile))
+    failed = {
+        outcome["id"]: outcome["error"]["message"] for outcome in answer["result"]["results"] if not outcome["success"]
+    }
     assert failed == {}
 
 
@@ -224,5 +227,5 @@ def test_there_is_one_list_of_profiles():
     assert declared == [*PROFILES]
     option = profile_option(lambda: None).__click_params__[0]  # pyright: ignore
     assert [*option.type.choices] == [*PROFILES]  # pyright: ignore
-    every = {name for names in PROFILES.values() for name in names}
-    assert every <= set(Registry(ALL).names)
+    all_names = {name for names in PROFILES.values() for name in names}
+    assert all_names <= set(Registry(TOOL_CATALOG).names)

@@ -1,4 +1,4 @@
-"""Asking at Mimo's own address (features 4 and 64)."""
+"""Mimo's question endpoint (features 4 and 64)."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.listing import Listing
 from scrubjay.tooling.registry import Registry, Toolset
 from scrubjay.tooling.services import Services
-from tests.servers.rest.toys import make_toys
+from tests.servers.rest.toy_server import make_toy_server
 
 
 class Question(Request):
@@ -24,13 +24,13 @@ class Question(Request):
     timeout_ms: int = Field(default=5000, ge=1, description="How long it may take.")
 
 
-class Told(Result):
+class Synthesis(Result):
     synthesis: str | None
     client: str | None
 
 
 @tool("asking", read_only=True)
-async def ask_all(request: Question, context: CallContext) -> Told:
+async def ask_all(request: Question, context: CallContext) -> Synthesis:
     """Ask all."""
     match request.query:
         case "slow":
@@ -42,7 +42,7 @@ async def ask_all(request: Question, context: CallContext) -> Told:
         case "broken":
             raise ZeroDivisionError("secret-in-a-message")
         case _:
-            return Told(synthesis=None, client=context.client)
+            return Synthesis(synthesis=None, client=context.client)
 
 
 def client() -> httpx2.AsyncClient:
@@ -53,36 +53,36 @@ def client() -> httpx2.AsyncClient:
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost")
 
 
-async def ask(**sent: Any) -> httpx2.Response:
+async def ask(**options: Any) -> httpx2.Response:
     async with client() as http:
-        return await http.post("/v1/mimo/ask", **sent)
+        return await http.post("/v1/mimo/ask", **options)
 
 
-async def test_004_the_answer_is_the_tools_own_with_the_time_that_it_took() -> None:
+async def test_004_the_answer_is_that_of_the_tool_with_its_duration() -> None:
     answer = await ask(json={"query": "anything"}, headers={"Scrubjay-Client": "curl"})
     assert (answer.status_code, answer.json()) == (200, {"synthesis": None, "client": "http:curl"})
 
 
 @pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": None}, {"timeout_ms": 5}])
-async def test_004_a_question_is_needed(body: dict[str, Any]) -> None:
+async def test_004_a_missing_query_is_refused(body: dict[str, Any]) -> None:
     answer = await ask(json=body)
     assert (answer.status_code, answer.json()) == (400, {"error": "Missing required parameter: query"})
 
 
-@pytest.mark.parametrize("sent", [{"content": b"{"}, {"content": b"[]"}, {"json": {"query": "x", "timeout_ms": 0}}])
-async def test_004_what_does_not_fit_is_told_in_the_one_word_that_mimo_has(sent: dict[str, Any]) -> None:
-    answer = await ask(**sent)
+@pytest.mark.parametrize("options", [{"content": b"{"}, {"content": b"[]"}, {"json": {"query": "x", "timeout_ms": 0}}])
+async def test_004_invalid_arguments_get_mimos_error_body(options: dict[str, Any]) -> None:
+    answer = await ask(**options)
     assert answer.status_code == 400
     assert list(answer.json()) == ["error"]
     assert isinstance(answer.json()["error"], str)
 
 
-async def test_004_what_does_not_exist_is_the_callers_mistake() -> None:
+async def test_004_a_missing_object_gets_status_400() -> None:
     answer = await ask(json={"query": "stray"})
     assert (answer.status_code, answer.json()) == (400, {"error": "there is no such project"})
 
 
-async def test_004_time_that_is_up_is_a_timeout() -> None:
+async def test_004_an_expired_timeout_gets_status_504() -> None:
     answer = await ask(json={"query": "slow", "timeout_ms": 70})
     body = answer.json()
     assert body.pop("latency_ms") >= 0
@@ -93,14 +93,14 @@ async def test_004_time_that_is_up_is_a_timeout() -> None:
     ("query", "reason"),
     [("busy", "others write"), ("broken", "ask_all failed unexpectedly (ZeroDivisionError)")],
 )
-async def test_004_any_other_failure_has_its_reason(query: str, reason: str) -> None:
+async def test_004_any_other_failure_gets_status_500_with_its_reason(query: str, reason: str) -> None:
     answer = await ask(json={"query": query})
     body = answer.json()
     assert body.pop("latency_ms") >= 0
     assert (answer.status_code, body) == (500, {"error": "Query failed", "reason": reason})
 
 
-async def test_004_the_address_takes_questions_only_and_is_documented() -> None:
+async def test_004_the_route_accepts_post_only_and_is_documented() -> None:
     async with client() as http:
         refused = await http.get("/v1/mimo/ask")
         document = (await http.get("/openapi.json")).json()
@@ -113,8 +113,8 @@ async def test_004_the_address_takes_questions_only_and_is_documented() -> None:
     assert sorted(operation["responses"]) == ["200", "400", "401", "403", "413", "429", "500", "503", "504"]
 
 
-async def test_004_without_a_tool_for_it_there_is_no_such_address(tmp_path: Path) -> None:
-    transport = httpx2.ASGITransport(make_toys(tmp_path).app)
+async def test_004_without_its_tool_the_route_does_not_exist(tmp_path: Path) -> None:
+    transport = httpx2.ASGITransport(make_toy_server(tmp_path).app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
         assert (await http.post("/v1/mimo/ask", json={"query": "x"})).status_code == 404
         assert "/v1/mimo/ask" not in (await http.get("/openapi.json")).json()["paths"]

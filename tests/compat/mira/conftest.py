@@ -40,7 +40,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(upstream: Upstream, home: Path) -> Generator[str]:
-    """A server that asks for a key and has a language model."""
+    """A server with a key and a language model."""
     settings = {
         "SCRUBJAY_API_KEY": SERVER_KEY,
         "SCRUBJAY_LLM_BASE_URL": upstream.url,
@@ -61,7 +61,7 @@ def http(url: str) -> Generator[httpx2.Client]:
 
 
 def key_of(home: Path, name: str, scopes: str) -> str:
-    """A new key of the server of this home."""
+    """Create a key for the server of this home."""
     command = [*PROGRAM, "keys", "create", "--name", name, "--scopes", scopes, "--json"]
     done = subprocess.run(command, env=environment(home), capture_output=True, text=True, timeout=60, check=True)
     return json.loads(done.stdout)["key"]

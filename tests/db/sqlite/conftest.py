@@ -1,4 +1,4 @@
-"""A store in a folder, and other processes that work on it."""
+"""Fixtures: a store in a folder, and child processes that work on it."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ Start = Callable[..., Child]
 
 
 def names_in(folder: Path) -> list[str]:
-    """The files in a folder; none when it is not there."""
+    """Return the names of the files in a folder; empty if it does not exist."""
     return sorted(path.name for path in folder.glob("*"))
 
 
@@ -40,7 +40,7 @@ async def store(home: Path) -> AsyncGenerator[SqliteStore]:
 
 @pytest.fixture
 def start() -> Generator[Start]:
-    """Starts another process in a role of `children`; none outlives the test."""
+    """Starts child processes in the roles of `children`; all end with the test."""
     children: list[Child] = []
 
     def start(role: str, folder: Path) -> Child:

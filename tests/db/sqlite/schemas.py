@@ -1,4 +1,4 @@
-"""What a store's database is made of."""
+"""The schema of a store's database."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from scrubjay.db.sqlite.connections import Connection
 
 
 def schema_of(home: Path) -> list[tuple[str, str, str]]:
-    """Every table, index and trigger, and how it is defined; renaming puts names between quotes."""
+    """Return the definition of every table, index and trigger, without the quotes that renaming adds."""
     connection = Connection(home / "scrubjay.db", 1.0, read_only=True)
     try:
         rows = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
@@ -18,6 +18,6 @@ def schema_of(home: Path) -> list[tuple[str, str, str]]:
 
 
 async def new_schema(home: Path) -> list[tuple[str, str, str]]:
-    """That of a new store."""
+    """Return the schema of a new store."""
     await (await SqliteStore.open(home)).close()
     return schema_of(home)

@@ -16,31 +16,31 @@ def test_a_sqlite_that_can_damage_a_shared_store_is_refused(version: str) -> Non
 
 
 @pytest.mark.parametrize("version", ["3.53.0", "3.54.1", "3.100.0", "4.0.0", apsw.sqlite_lib_version()])
-def test_a_mended_sqlite_is_accepted(version: str) -> None:
+def test_a_fixed_sqlite_is_accepted(version: str) -> None:
     refuse_old_sqlite(version)
 
 
-def test_connections_are_durable_strict_and_forgetful(tmp_path: Path) -> None:
+def test_connections_have_durable_writes_foreign_keys_and_secure_delete(tmp_path: Path) -> None:
     connection = Connection(tmp_path / "x.db", 2.5)
     settings = {name: connection.pragma(name) for name in ("synchronous", "foreign_keys", "secure_delete")}
     assert settings == {"synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
     assert connection.pragma("busy_timeout") == 2500
 
 
-def test_a_reading_connection_cannot_write(tmp_path: Path) -> None:
+def test_a_read_only_connection_cannot_write(tmp_path: Path) -> None:
     Connection(tmp_path / "x.db", 1.0).execute("CREATE TABLE t (x)")
     with pytest.raises(apsw.ReadOnlyError):
         Connection(tmp_path / "x.db", 1.0, read_only=True).execute("INSERT INTO t VALUES (1)")
 
 
-def test_every_statement_of_a_script_is_run(tmp_path: Path) -> None:
+def test_every_statement_of_a_script_runs(tmp_path: Path) -> None:
     connection = Connection(tmp_path / "x.db", 1.0)
     assert connection.execute("CREATE TABLE t (x); SELECT 1; INSERT INTO t VALUES (2)") == [(1,)]
     assert connection.execute("SELECT x FROM t") == [(2,)]
     assert (connection.value("SELECT x FROM t"), connection.value("SELECT x FROM t WHERE x > 2")) == (2, None)
 
 
-def test_a_transaction_that_fails_changes_nothing_and_the_next_one_works(tmp_path: Path) -> None:
+def test_a_failed_transaction_changes_nothing_and_the_next_one_works(tmp_path: Path) -> None:
     connection = Connection(tmp_path / "x.db", 1.0)
     connection.execute("CREATE TABLE t (x)")
 
@@ -54,7 +54,7 @@ def test_a_transaction_that_fails_changes_nothing_and_the_next_one_works(tmp_pat
     assert connection.execute("SELECT x FROM t") == [(2,)]
 
 
-def test_a_snapshot_does_not_see_what_others_write_meanwhile(tmp_path: Path) -> None:
+def test_a_snapshot_does_not_see_concurrent_writes(tmp_path: Path) -> None:
     reader, writer = Connection(tmp_path / "x.db", 1.0), Connection(tmp_path / "x.db", 1.0)
     writer.pragma("journal_mode", "wal")
     writer.execute("CREATE TABLE t (x)")
@@ -68,9 +68,9 @@ def test_a_snapshot_does_not_see_what_others_write_meanwhile(tmp_path: Path) -> 
     assert in_snapshot(reader, read) == (1, 1)
 
 
-def test_an_inserted_row_is_named_also_when_a_trigger_inserts_another(tmp_path: Path) -> None:
+def test_insert_returns_its_own_rowid_even_if_a_trigger_inserts_another_row(tmp_path: Path) -> None:
     connection = Connection(tmp_path / "x.db", 1.0)
     connection.execute("CREATE TABLE t (x); CREATE TABLE log (x); INSERT INTO log VALUES (1), (2), (3)")
-    connection.execute("CREATE TRIGGER noted AFTER INSERT ON t BEGIN INSERT INTO log VALUES (NEW.x); END")
+    connection.execute("CREATE TRIGGER copy_to_log AFTER INSERT ON t BEGIN INSERT INTO log VALUES (NEW.x); END")
     assert [connection.insert("INSERT INTO t VALUES (:x)", {"x": x}) for x in (7, 8)] == [1, 2]
     assert connection.execute("SELECT rowid, x FROM log WHERE x > 3") == [(4, 7), (5, 8)]

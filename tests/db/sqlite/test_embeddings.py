@@ -1,9 +1,9 @@
-"""What the embedded store keeps of embedding models beside the contract."""
+"""Embedding models in the SQLite store, beyond the contract."""
 
 from pathlib import Path
 
 from scrubjay.app.sqlite_store import SqliteStore
-from scrubjay.features.embeddings.models import MadeVector
+from scrubjay.features.embeddings.models import NewVector
 from tests.contracts.samples import vector, write
 
 
@@ -15,7 +15,7 @@ async def test_the_derived_file_of_a_model_without_vectors_is_removed(tmp_path: 
     (file,) = await store.memories.finish_rebuild()
     await store.embeddings.drop_files()
     assert (tmp_path / "derived" / file.name).exists()
-    await store.embeddings.keep("new", [MadeVector("mem_a", "a", vector(0, 1))])
+    await store.embeddings.put("new", [NewVector("mem_a", "a", vector(0, 1))])
     assert await store.embeddings.drop_replaced("new", 10) == 1
     await store.embeddings.drop_files()
     assert not (tmp_path / "derived" / file.name).exists()

@@ -1,4 +1,4 @@
-"""Triples in the files of a SQLite store: what is forgotten is gone from them, and goes with its project."""
+"""Triples in the files of a SQLite store: deletion leaves no trace and follows the project."""
 
 import json
 import signal
@@ -10,7 +10,7 @@ import httpx2
 from scrubjay.app.sqlite_store import DATABASE, SqliteStore
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.features.knowledge.models import GraphScope, Inference, Triple
-from scrubjay.features.knowledge.names import entity_of, keys_of, named, words_of
+from scrubjay.features.knowledge.names import index_words, indexed_entity, name_keys, new_entity
 from tests.contracts.samples import NOW
 from tests.surfaces.callers import PROGRAM, environment, server
 
@@ -18,13 +18,13 @@ WORDS = ("zanzibarquux", "betelgeusefnord", "xylophonewomble", "narwhalocelot", 
 TABLES = ("entity", "entity_name", "entity_word", "triple", "inferred", "inferred_rest", "knowledge_graph")
 
 
-def found(home: Path) -> set[str]:
+def words_in_files(home: Path) -> set[str]:
     files = [path.read_bytes() for path in home.rglob("*") if path.is_file()]
     return {word for word in WORDS if any(word.encode() in content for content in files)}
 
 
 async def fill(store: SqliteStore, scope: GraphScope) -> None:
-    subject, object_ = entity_of(WORDS[0]), entity_of(WORDS[1])
+    subject, object_ = new_entity(WORDS[0]), new_entity(WORDS[1])
     triple = Triple(
         id="tri_1",
         project_id=scope.project_id,
@@ -36,9 +36,9 @@ async def fill(store: SqliteStore, scope: GraphScope) -> None:
         created_at=NOW,
         updated_at=NOW,
     )
-    await store.knowledge.keep([triple], [named(subject), named(object_)], replace=True)
-    await store.knowledge.add_alias(scope, subject.id, WORDS[4], keys_of(WORDS[4]), words_of(WORDS[4]), NOW)
-    follows = Inference(
+    await store.knowledge.store_triples([triple], [indexed_entity(subject), indexed_entity(object_)], replace=True)
+    await store.knowledge.add_alias(scope, subject.id, WORDS[4], name_keys(WORDS[4]), index_words(WORDS[4]), NOW)
+    inference = Inference(
         subject=object_.id,
         predicate="inverse",
         object=subject.id,
@@ -47,18 +47,18 @@ async def fill(store: SqliteStore, scope: GraphScope) -> None:
         rests_on=["tri_1"],
     )
     generation = (await store.knowledge.state(scope, NOW)).generation
-    assert await store.knowledge.keep_inferred(scope, generation, [follows], None, NOW)
+    assert await store.knowledge.replace_inferred(scope, generation, [inference], None, NOW)
 
 
-async def test_086_nothing_can_be_found_of_what_was_forgotten(store: SqliteStore, home: Path) -> None:
+async def test_086_no_trace_of_forgotten_triples_remains(store: SqliteStore, home: Path) -> None:
     await fill(store, GraphScope())
-    assert found(home) == set(WORDS), "else the test would prove nothing"
+    assert words_in_files(home) == set(WORDS), "otherwise the test proves nothing"
     await store.knowledge.forget_triple(GraphScope(), "tri_1")
-    assert found(home) == set()
+    assert words_in_files(home) == set()
     assert (await store.check()).problems == []
 
 
-async def test_086_triples_and_entities_go_with_their_project(store: SqliteStore, home: Path) -> None:
+async def test_086_triples_and_entities_are_deleted_with_their_project(store: SqliteStore, home: Path) -> None:
     project = await store.projects.ensure("/proj/apollo", None)
     await fill(store, GraphScope(project.id))
     connection = Connection(home / DATABASE, 5.0)
@@ -71,7 +71,7 @@ async def test_086_triples_and_entities_go_with_their_project(store: SqliteStore
     assert (await store.check()).problems == []
 
 
-def test_086_what_was_said_to_be_learned_survives_a_kill(tmp_path: Path) -> None:
+def test_086_acknowledged_triples_survive_kill_9(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*PROGRAM, "mcp"],
         env=environment(tmp_path),
@@ -83,24 +83,24 @@ def test_086_what_was_said_to_be_learned_survives_a_kill(tmp_path: Path) -> None
     )
     assert process.stdin
     assert process.stdout
-    greeting = {"protocolVersion": "2024-11-05", "clientInfo": {"name": "test", "version": "1"}, "capabilities": {}}
-    taught = {"name": "teach_mimo", "arguments": {"text": "Ann reports to Bob. Bob reports to Carol."}}
+    initialize = {"protocolVersion": "2024-11-05", "clientInfo": {"name": "test", "version": "1"}, "capabilities": {}}
+    teach = {"name": "teach_mimo", "arguments": {"text": "Ann reports to Bob. Bob reports to Carol."}}
     for message in (
-        {"id": 0, "method": "initialize", "params": greeting},
+        {"id": 0, "method": "initialize", "params": initialize},
         {"method": "notifications/initialized"},
-        {"id": 1, "method": "tools/call", "params": taught},
+        {"id": 1, "method": "tools/call", "params": teach},
     ):
         process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         process.stdin.flush()
-    answer = next(told for line in process.stdout if (told := json.loads(line)).get("id") == 1)
+    answer = next(answer_body for line in process.stdout if (answer_body := json.loads(line)).get("id") == 1)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
     learned = answer["result"]["structuredContent"]
     assert learned["status"] == "learned"
     with server(tmp_path) as url, httpx2.Client(base_url=url, timeout=30, trust_env=False) as http:
-        asked = {"tool": "knowledge", "arguments": {"entity": "Ann", "predicate": "reports_to"}}
-        told = http.post("/v1/mimo/tool", json=asked).json()
-    assert told["status"] == "success"
-    cited = {triple for one in told["data"]["results"] for triple in one["triples"]}
+        request = {"tool": "knowledge", "arguments": {"entity": "Ann", "predicate": "reports_to"}}
+        answer_body = http.post("/v1/mimo/tool", json=request).json()
+    assert answer_body["status"] == "success"
+    cited = {triple for one in answer_body["data"]["results"] for triple in one["triples"]}
     assert cited == {triple["id"] for triple in learned["triples"]}
-    assert "operation" not in told["data"]
+    assert "operation" not in answer_body["data"]

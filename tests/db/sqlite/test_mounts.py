@@ -1,4 +1,4 @@
-"""Where a store may live, by the kernel's table of mounts."""
+"""File systems that can hold a store, by the kernel's mount table."""
 
 from pathlib import Path, PurePath
 
@@ -18,7 +18,7 @@ TABLE = """\
 broken line
 """
 
-NETWORK_IN_USER_SPACE = ["fuse", "fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.unheard-of"]
+NETWORK_IN_USER_SPACE = ["fuse", "fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.unknown"]
 NETWORK = ["nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "glusterfs", "lustre", *NETWORK_IN_USER_SPACE]
 LOCAL = ["ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "fuseblk", "fuse.gocryptfs", "virtiofs"]
 
@@ -35,16 +35,16 @@ LOCAL = ["ext4", "xfs", "btrfs", "zfs", "tmpfs", "overlay", "fuseblk", "fuse.goc
         ("/over/there", Mount(PurePath("/over"), "fuse.sshfs")),
     ],
 )
-def test_a_path_lies_on_the_mount_nearest_above_it(path: str, expected: Mount) -> None:
+def test_the_mount_of_a_path_is_the_nearest_one_above_it(path: str, expected: Mount) -> None:
     assert mount_of(PurePath(path), TABLE) == expected
 
 
-def test_without_mounts_nothing_is_known() -> None:
+def test_an_empty_mount_table_yields_no_mount() -> None:
     assert mount_of(PurePath("/x"), "") is None
 
 
 @pytest.mark.parametrize("type", NETWORK)
-def test_a_network_file_system_is_refused_with_what_to_do(tmp_path: Path, type: str) -> None:
+def test_a_network_file_system_is_refused_with_a_hint(tmp_path: Path, type: str) -> None:
     table = f"1 0 0:1 / / rw - ext4 /dev/vda rw\n2 1 0:2 / {tmp_path} rw - {type} somewhere rw\n"
     with pytest.raises(StoreUnusable, match=type) as refusal:
         refuse_network_file_system(tmp_path / "not" / "there" / "yet", table)
@@ -63,7 +63,7 @@ def test_a_sandbox_whose_only_disk_is_9p_is_accepted(tmp_path: Path) -> None:
     refuse_network_file_system(tmp_path, "1 0 0:1 / / rw - 9p none rw\n")
 
 
-def test_a_link_to_a_network_file_system_is_seen_through(tmp_path: Path) -> None:
+def test_a_link_to_a_network_file_system_is_resolved(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     table = f"1 0 0:1 / / rw - ext4 /dev/vda rw\n2 1 0:2 / {tmp_path}/real rw - nfs somewhere rw\n"

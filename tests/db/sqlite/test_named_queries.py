@@ -1,4 +1,4 @@
-"""The SQL files: each query explained, used, and behind the one predicate of visibility."""
+"""The SQL files: each query has a comment, is used, and applies the visibility predicate."""
 
 import re
 from pathlib import Path
@@ -19,74 +19,72 @@ QUERIES = [(file, name) for file in FILES for name in TEXTS[file]]
 
 READS_MEMORIES = re.compile(r"\b(?:FROM|JOIN|UPDATE)\s+memory\b")
 
-# These read memories without asking who may see them. Each says why that is right.
+# Queries that read memories of every scope, with the reason why that is safe.
 UNSCOPED = {
-    ("features/memory/queries", "rivals"): "a write looks for its own subject in exactly its own audience",
-    ("features/memory/queries", "conflicts"): "others of the very audience that was found visible; brings ids only",
-    ("features/memory/queries", "supersede"): "changes those that `rivals` found",
+    ("features/memory/queries", "rivals"): "a write reads memories about its own subject in its own audience",
+    ("features/memory/queries", "conflicts"): "reads the audience of a visible memory; returns ids only",
+    ("features/memory/queries", "supersede"): "changes the memories that `rivals` returned",
+    ("features/memory/queries", "restore"): "changes memories superseded by those that `visible_by_id` returned",
+    ("features/memory/queries", "add_version"): "copies the memory that `keyed` returned, with its audience",
     (
         "features/memory/queries",
-        "restore",
-    ): "changes what gave way, in the same audience, to those that `visible_by_id` found",
-    ("features/memory/queries", "keep_version"): "copies the one that `keyed` found, with its audience",
-    ("features/memory/queries", "lacks_source"): "whether what a write was made of is still there; brings nothing else",
-    ("features/memory/queries", "versions"): "what was found visible, as it was before; brings places only",
-    ("features/memory/queries", "by_ids"): "maintenance: forgetting; brings no content",
-    (
-        "features/memory/queries",
-        "revised",
-    ): "a write looks for what it changes, which was found visible, in exactly its audience",
-    ("features/transfer/queries", "census"): "maintenance: moving out; numbers",
-    ("features/transfer/queries", "moving"): "maintenance: moving out",
-    ("features/transfer/queries", "known"): "maintenance: moving in; brings ids only, of those that it was given",
-    ("features/transfer/queries", "lacks_successor"): "maintenance: moving in; brings no content",
-    ("features/transfer/staging_queries", "census"): "maintenance: moving in; numbers",
-    ("features/transfer/staging_queries", "in_the_way"): "maintenance: moving in; brings places only",
-    ("features/transfer/staging_queries", "without_successor"): "maintenance: moving in; brings places only",
-    (
-        "features/transfer/staging_queries",
-        "bring_memories",
-    ): "maintenance: moving in; copies memories with their audience",
-    ("features/transfer/staging_queries", "bring_vectors"): "maintenance: moving in; copies what belongs to them",
-    ("features/transfer/staging_queries", "bring_uses"): "maintenance: moving in; copies what belongs to them",
-    ("features/transfer/staging_queries", "bring_links"): "maintenance: moving in; copies what belongs to them",
-    ("features/transfer/staging_queries", "bring_terms"): "maintenance: moving in; copies what belongs to them",
-    ("features/transfer/staging_queries", "told_of"): "maintenance: moving in; brings ids only",
-    ("features/transfer/staging_queries", "told_of_by_jobs"): "maintenance: moving in; brings ids only",
-    ("features/transfer/staging_queries", "forget_items"): "maintenance: moving in; brings nothing",
-    ("features/transfer/staging_queries", "count_anew"): "a number over all scopes",
-    ("features/transfer/staging_queries", "erase_terms_next"): "maintenance: moving in; brings no content",
-    ("features/memory/queries", "keyed"): "a write looks for its own key in exactly its own audience",
-    ("features/memory/queries", "revise"): "changes the one that `keyed` found",
-    ("features/memory/queries", "erase"): "erases those that `visible_by_id` found in the same transaction",
-    ("features/memory/queries", "count_memories"): "a number over all scopes",
-    ("features/memory/queries", "narrowed"): "places for a page, which is then chosen by who may see it",
-    ("features/memory/queries", "count_kinds"): "numbers over all scopes",
-    ("features/memory/queries", "scan"): "maintenance: rebuilding",
-    ("features/memory/queries", "not_rebuilt"): "maintenance: rebuilding; brings no content",
-    ("features/memory/queries", "count_not_rebuilt"): "maintenance: rebuilding; a number",
-    ("features/memory/queries", "keep_traits"): "writes what was found visible, or is being rebuilt",
-    ("features/memory/queries", "note_uses"): "counts what was answered before; brings nothing back",
-    ("features/embeddings/queries", "count_lacking"): "maintenance: embedding; a number",
-    ("features/embeddings/queries", "lacking"): "maintenance: embedding",
-    ("features/embeddings/queries", "keep"): "maintenance: embedding; brings no content",
-    ("features/embeddings/queries", "no_longer_without"): "maintenance: embedding; brings no content",
-    (
-        "features/memory/index_queries",
-        "changed_since",
-    ): "copies memories with their audience; search chooses by audience",
-    ("features/memory/index_queries", "everything"): "copies memories with their audience; search chooses by audience",
-    ("features/forgetting/queries", "ageing"): "maintenance: forgetting; brings no content",
-    ("features/forgetting/queries", "vitals"): "maintenance: forgetting; numbers",
-    ("tooling/jobs/queries", "mentions_forgotten"): "whether one is there at all, for a call that told of it before",
-    ("app/store_queries", "not_indexed"): "maintenance: checking; a number",
-    ("app/store_queries", "indexed_in_vain"): "maintenance: checking; a number",
-    ("app/store_queries", "without_vector"): "maintenance: checking; a number",
-    ("app/store_queries", "miscounted"): "maintenance: checking; a number",
+        "lacks_source",
+    ): "returns whether the sources of a write still exist, and nothing else",
+    ("features/memory/queries", "versions"): "earlier versions of a visible memory; returns row numbers only",
+    ("features/memory/queries", "by_ids"): "maintenance (forgetting); returns no content",
+    ("features/memory/queries", "revised"): "a write reads the visible memory that it changes, in its audience",
+    ("features/transfer/queries", "census"): "maintenance (export); counts",
+    ("features/transfer/queries", "moving"): "maintenance (export)",
+    ("features/transfer/queries", "known"): "maintenance (import); returns only ids that it was given",
+    ("features/transfer/queries", "lacks_successor"): "maintenance (import); returns no content",
+    ("features/transfer/staging_queries", "census"): "maintenance (import); counts",
+    ("features/transfer/staging_queries", "in_the_way"): "maintenance (import); returns row numbers only",
+    ("features/transfer/staging_queries", "without_successor"): "maintenance (import); returns row numbers only",
+    ("features/transfer/staging_queries", "copy_memories"): "maintenance (import); copies memories with their audience",
+    ("features/transfer/staging_queries", "copy_vectors"): "maintenance (import); copies data of memories",
+    ("features/transfer/staging_queries", "copy_uses"): "maintenance (import); copies data of memories",
+    ("features/transfer/staging_queries", "copy_links"): "maintenance (import); copies data of memories",
+    ("features/transfer/staging_queries", "copy_terms"): "maintenance (import); copies data of memories",
+    ("features/transfer/staging_queries", "mentioned"): "maintenance (import); returns ids only",
+    ("features/transfer/staging_queries", "mentioned_by_jobs"): "maintenance (import); returns ids only",
+    ("features/transfer/staging_queries", "forget_items"): "maintenance (import); returns nothing",
+    ("features/transfer/staging_queries", "update_count"): "a count over all scopes",
+    ("features/transfer/staging_queries", "erase_terms_next"): "maintenance (import); returns no content",
+    ("features/memory/queries", "keyed"): "a write reads its own key in its own audience",
+    ("features/memory/queries", "revise"): "changes the memory that `keyed` returned",
+    ("features/memory/queries", "erase"): "erases memories that `visible_by_id` returned in the same transaction",
+    ("features/memory/queries", "count_memories"): "a count over all scopes",
+    ("features/memory/queries", "narrowed"): "row numbers for a page, which are then filtered by visibility",
+    ("features/memory/queries", "count_kinds"): "counts over all scopes",
+    ("features/memory/queries", "scan"): "maintenance (rebuild)",
+    ("features/memory/queries", "not_rebuilt"): "maintenance (rebuild); returns no content",
+    ("features/memory/queries", "count_not_rebuilt"): "maintenance (rebuild); a count",
+    ("features/memory/queries", "set_traits"): "writes to a visible memory, or to one that is being rebuilt",
+    ("features/memory/queries", "add_uses"): "counts earlier answers; returns nothing",
+    ("features/embeddings/queries", "count_missing"): "maintenance (embedding); a count",
+    ("features/embeddings/queries", "missing"): "maintenance (embedding)",
+    ("features/embeddings/queries", "put"): "maintenance (embedding); returns no content",
+    ("features/embeddings/queries", "delete_placeholder"): "maintenance (embedding); returns no content",
+    ("features/memory/index_queries", "changed_since"): "copies memories with their audience; search filters by it",
+    ("features/memory/index_queries", "everything"): "copies memories with their audience; search filters by it",
+    ("features/memory/index_queries", "row"): "copies a memory with its audience; search filters by it",
+    ("features/memory/index_queries", "row_alone"): "copies a memory with its audience; search filters by it",
+    ("features/forgetting/queries", "scan"): "maintenance (forgetting); returns no content",
+    ("features/forgetting/queries", "count_strengths"): "maintenance (forgetting); counts",
+    ("tooling/jobs/queries", "mentions_forgotten"): "returns whether a memory exists, for a job that named it",
+    ("app/store_queries", "not_indexed"): "maintenance (check); a count",
+    ("app/store_queries", "orphaned_index_entries"): "maintenance (check); a count",
+    ("app/store_queries", "without_vector"): "maintenance (check); a count",
+    ("app/store_queries", "miscounted"): "maintenance (check); a count",
+    ("app/repair_queries", "is_audience"): "maintenance (repair); returns whether an audience is consistent",
+    ("app/repair_queries", "lost_audiences"): "maintenance (repair); returns ids of audiences only",
+    ("app/repair_queries", "count_memories"): "maintenance (repair); stores a count",
+    ("app/repair_queries", "count_clients"): "maintenance (repair); stores counts",
+    ("app/repair_queries", "without_search_data"): "maintenance (repair); a count",
 }
 
 
-def test_every_query_that_reads_memories_asks_who_may_see_them() -> None:
+def test_every_query_that_reads_memories_checks_visibility() -> None:
     unguarded = {
         (file, name)
         for file, name in QUERIES
@@ -95,22 +93,24 @@ def test_every_query_that_reads_memories_asks_who_may_see_them() -> None:
     assert unguarded == set(UNSCOPED)
 
 
-def test_who_sees_what_is_said_once() -> None:
-    said = [(file, name) for file, name in QUERIES if ":session_id" in TEXTS[file][name]]
-    assert said == [
+def test_the_visibility_rule_is_written_once() -> None:
+    using = [(file, name) for file, name in QUERIES if ":session_id" in TEXTS[file][name]]
+    assert using == [
+        ("app/repair_queries", "is_audience"),  # checks a stored audience; there is no caller
+        ("app/repair_queries", "add_audience"),
         ("features/memory/queries", "audiences"),
         ("features/memory/queries", "find_audience"),
         ("features/memory/queries", "add_audience"),
         ("features/memory/queries", "add"),
         ("features/memory/queries", "revise"),
-        ("features/working_memory/queries", "there"),
-        ("features/working_memory/queries", "there_or_anywhere"),
+        ("features/working_memory/queries", "in_scope"),
+        ("features/working_memory/queries", "in_scope_or_any"),
         ("features/working_memory/queries", "add"),
     ]
 
 
 @pytest.mark.parametrize(("file", "name"), QUERIES)
-def test_every_query_says_what_it_is_for_and_is_used(file: str, name: str) -> None:
+def test_every_query_has_a_comment_and_is_used(file: str, name: str) -> None:
     text = TEXTS[file][name]
     assert re.match(r"-- [A-Z].+", text), "begins with a comment"
     fragments = "".join(TEXTS[file].values())
@@ -121,7 +121,7 @@ def test_every_query_says_what_it_is_for_and_is_used(file: str, name: str) -> No
     assert f'_SQL["{name}"]' in code or f"{{{name}}}" in fragments or re.search(passed_on, code)
 
 
-def test_fragments_are_put_in_without_their_comments() -> None:
+def test_fragments_are_expanded_without_their_comments() -> None:
     find = load_queries(str(PACKAGE / "features/memory/sqlite.py"))["find"]
     assert "{" not in find
     assert "--" not in find

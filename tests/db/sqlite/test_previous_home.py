@@ -1,4 +1,4 @@
-"""A store that was written under the previous name, Recollect, is taken over whole."""
+"""A store written under the previous name, Recollect, is taken over completely."""
 
 import signal
 import subprocess
@@ -12,27 +12,27 @@ from scrubjay.core.errors import Unavailable
 from tests.contracts.samples import vector, write
 from tests.db.sqlite.conftest import names_in
 
-KEPT = "We chose PostgreSQL because the team knows it."
+CONTENT = "We chose PostgreSQL because the team knows it."
 
 
-async def keep_one(home: Path) -> str:
+async def write_previous_store(home: Path) -> str:
     """Write a store as the previous version would have left it, and return the id of its memory."""
     store = await SqliteStore.open(home)
-    kept = write(KEPT, vector=vector(1, 0))
-    await store.memories.put([kept])
+    memory_write = write(CONTENT, vector=vector(1, 0))
+    await store.memories.put([memory_write])
     await store.close()
     (home / DATABASE).rename(home / "recollect.db")
     (home / "scrubjay.lock").rename(home / "recollect.lock")
     (home / "backups").mkdir()
     (home / "backups" / "one.jsonl").write_text("{}\n")
-    return kept.memory.id
+    return memory_write.memory.id
 
 
 async def content_of(home: Path, memory: str) -> str:
     store = await SqliteStore.open(home)
-    found = {one.id: one.content for one in await store.memories.scan(None, 10)}
+    contents = {stored.id: stored.content for stored in await store.memories.scan(None, 10)}
     await store.close()
-    return found[memory]
+    return contents[memory]
 
 
 READER = """
@@ -65,48 +65,48 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_the_default_home_takes_over_the_store_of_the_previous_name(
     user: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    memory = await keep_one(user / ".recollect")
-    assert await content_of(user / ".scrubjay", memory) == KEPT
+    memory = await write_previous_store(user / ".recollect")
+    assert await content_of(user / ".scrubjay", memory) == CONTENT
     assert names_in(user) == [".scrubjay"]
     assert {DATABASE, "scrubjay.lock", "backups"} <= set(names_in(user / ".scrubjay"))
     assert (user / ".scrubjay" / "backups" / "one.jsonl").read_text() == "{}\n"
     assert "previous name, was moved" in caplog.text
 
 
-async def test_a_home_that_the_user_names_is_taken_over_in_place(user: Path) -> None:
+async def test_a_home_named_by_the_user_is_taken_over_in_place(user: Path) -> None:
     home = user / "elsewhere"
-    memory = await keep_one(home)
-    assert await content_of(home, memory) == KEPT
+    memory = await write_previous_store(home)
+    assert await content_of(home, memory) == CONTENT
     assert not list(home.glob("recollect*"))
 
 
-async def test_another_home_leaves_the_store_of_the_previous_name_alone(user: Path) -> None:
-    await keep_one(user / ".recollect")
+async def test_another_home_leaves_the_previous_default_store_alone(user: Path) -> None:
+    await write_previous_store(user / ".recollect")
     store = await SqliteStore.open(user / "elsewhere")
     await store.close()
     assert (user / ".recollect" / "recollect.db").exists()
 
 
-async def test_a_store_that_is_there_already_is_not_replaced(user: Path) -> None:
+async def test_an_existing_store_is_not_replaced(user: Path) -> None:
     store = await SqliteStore.open(user / ".scrubjay")
-    mine = write("mine", vector=vector(1, 0))
-    await store.memories.put([mine])
+    current = write("current", vector=vector(1, 0))
+    await store.memories.put([current])
     await store.close()
-    await keep_one(user / ".recollect")
-    assert await content_of(user / ".scrubjay", mine.memory.id) == "mine"
+    await write_previous_store(user / ".recollect")
+    assert await content_of(user / ".scrubjay", current.memory.id) == "current"
     assert (user / ".recollect" / "recollect.db").exists()
 
 
-async def test_files_that_hooks_left_in_the_new_home_stay_beside_the_old_ones(user: Path) -> None:
-    memory = await keep_one(user / ".recollect")
+async def test_spooled_files_in_the_new_home_are_merged_with_the_old_ones(user: Path) -> None:
+    memory = await write_previous_store(user / ".recollect")
     (user / ".scrubjay" / "backups").mkdir(parents=True)
     (user / ".scrubjay" / "backups" / "two.jsonl").write_text("2\n")
-    assert await content_of(user / ".scrubjay", memory) == KEPT
+    assert await content_of(user / ".scrubjay", memory) == CONTENT
     assert names_in(user / ".scrubjay" / "backups") == ["one.jsonl", "two.jsonl"]
 
 
-async def test_a_store_that_a_process_has_open_is_refused_and_stays_whole(user: Path) -> None:
-    memory = await keep_one(user / ".recollect")
+async def test_a_store_in_use_is_refused_and_not_changed(user: Path) -> None:
+    memory = await write_previous_store(user / ".recollect")
     with reader_of(user / ".recollect" / "recollect.db") as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "open\n"
@@ -114,7 +114,7 @@ async def test_a_store_that_a_process_has_open_is_refused_and_stays_whole(user: 
             await SqliteStore.open(user / ".scrubjay", busy_seconds=0.1)
         assert not (user / ".scrubjay").exists()
         child.communicate()
-    assert await content_of(user / ".scrubjay", memory) == KEPT
+    assert await content_of(user / ".scrubjay", memory) == CONTENT
 
 
 KILLED = """
@@ -137,10 +137,10 @@ asyncio.run(SqliteStore.open(Path(sys.argv[1])))
 
 
 @pytest.mark.parametrize("renames", range(2))
-async def test_a_process_that_is_killed_midway_loses_nothing(user: Path, renames: int) -> None:
-    memory = await keep_one(user / ".recollect")
+async def test_a_move_killed_midway_loses_nothing(user: Path, renames: int) -> None:
+    memory = await write_previous_store(user / ".recollect")
     home = user / ".scrubjay"
     assert open_and_be_killed(home, renames) == -signal.SIGKILL
     assert not (home / DATABASE).exists()
-    assert await content_of(home, memory) == KEPT
+    assert await content_of(home, memory) == CONTENT
     assert (home / "backups" / "one.jsonl").exists()

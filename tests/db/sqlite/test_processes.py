@@ -1,4 +1,4 @@
-"""Several processes on one store: turns, kills, and what each sees of the others."""
+"""Several processes on one store: fairness, kills and visibility."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from scrubjay.app.sqlite_store import SqliteStore
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, search, vector, write
+from tests.contracts.samples import GLOBAL_ONLY, query, search, vector, write
 from tests.db.sqlite.conftest import Child, Start
 
 BOUND = 30.0
@@ -19,13 +19,13 @@ BOUND = 30.0
 
 @pytest.fixture
 def home() -> Generator[Path]:
-    """On a disk, as people's stores are; other tests may have theirs in memory."""
+    """Return a home on a real disk; other tests may use a file system in memory."""
     with TemporaryDirectory() as folder:
         yield Path(folder) / "home"
 
 
 def lines_of(children: list[Child]) -> Iterator[tuple[int, str]]:
-    """Each line that one of the children tells, with its number, as it comes; ends when all have ended."""
+    """Yield each line that a child prints, with the child's number; end when all children have ended."""
     with DefaultSelector() as selector:
         for number, child in enumerate(children):
             assert child.stdout is not None
@@ -33,26 +33,26 @@ def lines_of(children: list[Child]) -> Iterator[tuple[int, str]]:
         rest = [b""] * len(children)
         while selector.get_map():
             ready = selector.select(BOUND)
-            assert ready, "no child told anything for a long time"
+            assert ready, "no child printed anything for a long time"
             for key, _ in ready:
                 chunk = os.read(key.fd, 65536)
                 if not chunk:
                     selector.unregister(key.fd)
                 number: int = key.data
-                *whole, rest[number] = (rest[number] + chunk).split(b"\n")
-                for line in whole:
+                *complete, rest[number] = (rest[number] + chunk).split(b"\n")
+                for line in complete:
                     yield number, line.decode()
 
 
-def ask(child: Child, question: str) -> str:
+def ask(child: Child, line: str) -> str:
     assert child.stdin is not None
     assert child.stdout is not None
-    child.stdin.write(question + "\n")
+    child.stdin.write(line + "\n")
     child.stdin.flush()
     return child.stdout.readline().rstrip("\n")
 
 
-async def test_four_writers_all_get_their_turn_and_none_is_told_that_it_is_locked(
+async def test_four_writing_processes_share_the_lock_fairly_without_errors(
     store: SqliteStore, home: Path, start: Start
 ) -> None:
     children = [start("keep_writing", home) for _ in range(4)]
@@ -69,51 +69,51 @@ async def test_four_writers_all_get_their_turn_and_none_is_told_that_it_is_locke
         child.stdin.close()
     for _ in lines_of(children):
         pass
-    assert [child.wait(BOUND) for child in children] == [0] * 4, "one of them ended with an error"
+    assert [child.wait(BOUND) for child in children] == [0] * 4, "a child ended with an error"
     assert min(counts) >= 0.01 * sum(counts), counts
     assert (await store.check()).problems == []
 
 
-async def test_what_was_acknowledged_survives_kill_9_of_three_writers_again_and_again(home: Path, start: Start) -> None:
+async def test_acknowledged_writes_survive_repeated_kill_9_of_three_writers(home: Path, start: Start) -> None:
     acknowledged: set[str] = set()
     rounds, deadline = 0, time.monotonic() + 10
     while rounds < 3 or time.monotonic() < deadline:
         children = [start("keep_writing", home) for _ in range(3)]
-        told = [0] * 3
-        # Each round ends somewhere else in the middle of their work.
+        counts = [0] * 3
+        # Each round ends after another number of writes.
         for number, memory_id in lines_of(children):
             acknowledged.add(memory_id)
-            told[number] += 1
-            if min(told) > 0 and sum(told) >= 20 + 37 * rounds % 100:
+            counts[number] += 1
+            if min(counts) > 0 and sum(counts) >= 20 + 37 * rounds % 100:
                 for child in children:
                     child.send_signal(signal.SIGKILL)
         assert [child.wait(BOUND) for child in children] == [-signal.SIGKILL] * 3
         store = await SqliteStore.open(home)
         assert (await store.check()).problems == []
-        kept = {memory.id for memory in await store.memories.scan(None, 1_000_000)}
-        assert acknowledged - kept == set()
-        assert (await search(store, query("number", vector=vector(1, 1)))).texts == len(kept)
+        stored = {memory.id for memory in await store.memories.scan(None, 1_000_000)}
+        assert acknowledged - stored == set()
+        assert (await search(store, query("number", vector=vector(1, 1)))).texts == len(stored)
         await store.close()
         rounds += 1
 
 
-async def test_what_one_process_does_another_finds_at_once(store: SqliteStore, home: Path, start: Start) -> None:
+async def test_writes_of_one_process_are_visible_to_another_at_once(
+    store: SqliteStore, home: Path, start: Start
+) -> None:
     other = start("answer", home)
     assert ask(other, "unknown") == ""
     for number in range(10):
-        kept = write(f"note{number}", vector=vector(1, -number))
-        await store.memories.put([kept])
+        note = write(f"note{number}", vector=vector(1, -number))
+        await store.memories.put([note])
         assert ask(other, f"note{number}").split(" | ")[0] == f"note{number}"
         if number % 3 == 0:
-            await store.memories.delete(NOBODY_IN_PARTICULAR, [kept.memory.id])
+            await store.memories.delete(GLOBAL_ONLY, [note.memory.id])
             assert f"note{number}" not in ask(other, f"note{number}").split(" | ")
     await store.memories.put([write("near", vector=vector(1, 0))])
     assert ask(other, "unknown").split(" | ")[:2] == ["near", "note1"]
 
 
-async def test_a_rebuild_that_is_killed_midway_is_resumed_where_it_was(
-    store: SqliteStore, home: Path, start: Start
-) -> None:
+async def test_a_rebuild_killed_midway_is_resumed(store: SqliteStore, home: Path, start: Start) -> None:
     await store.memories.put([write(f"word{number}", id=f"mem_{number}") for number in range(6)])
     first = start("rebuild_slowly", home)
     assert [ask(first, "") for _ in range(3)] == ["mem_0", "mem_1", "mem_2"]
@@ -123,7 +123,7 @@ async def test_a_rebuild_that_is_killed_midway_is_resumed_where_it_was(
     await store.memories.put(
         [write("word6", id="mem_6", terms=("word6", "rebuilt"), vector=vector(0, 1), model="rebuilt")]
     )
-    await store.memories.delete(NOBODY_IN_PARTICULAR, ["mem_1", "mem_2"])
+    await store.memories.delete(GLOBAL_ONLY, ["mem_1", "mem_2"])
     assert (await store.check()).problems == []
     second = start("rebuild_slowly", home)
     assert [ask(second, "") for _ in range(4)] == ["mem_3", "mem_4", "mem_5", "mem_6"]
@@ -135,14 +135,14 @@ async def test_a_rebuild_that_is_killed_midway_is_resumed_where_it_was(
     assert (await store.check()).problems == []
 
 
-async def test_a_rebuild_that_is_killed_midway_can_be_begun_anew(store: SqliteStore, home: Path, start: Start) -> None:
+async def test_a_rebuild_killed_midway_can_be_restarted(store: SqliteStore, home: Path, start: Start) -> None:
     await store.memories.put([write(f"word{number}", id=f"mem_{number}") for number in range(3)])
     first = start("rebuild_slowly", home)
     assert ask(first, "") == "mem_0"
     first.kill()
     first.wait(BOUND)
     assert await store.memories.begin_rebuild(resume=False) is None
-    await store.memories.rebuild([(f"mem_{number}", write(f"anew{number}").derived) for number in range(3)])
+    await store.memories.rebuild([(f"mem_{number}", write(f"again{number}").derived) for number in range(3)])
     await store.memories.finish_rebuild()
-    pool = await search(store, query("rebuilt", "anew0", "anew2"))
+    pool = await search(store, query("rebuilt", "again0", "again2"))
     assert [candidate.memory.id for candidate in pool.candidates] == ["mem_0", "mem_2"]

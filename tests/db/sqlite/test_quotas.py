@@ -1,4 +1,4 @@
-"""The store counts what comes from each client, and undoes a write beyond what it may keep."""
+"""The store counts memories by client, and rolls back a write beyond the quota."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ import pytest
 
 from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.errors import QuotaExceeded
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 from scrubjay.db.sqlite.connections import Connection, in_transaction
 from scrubjay.db.sqlite.schema import load_migrations, migrate
-from scrubjay.features.memory.quota_rows import kept_by, refuse_beyond
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, write
+from scrubjay.features.memory.quota_rows import count_client_memories, enforce_quota
+from tests.contracts.samples import GLOBAL_ONLY, write
 
 ADA, GRACE = {"client": "ada"}, {"client": "grace", "tool": "remember"}
 
@@ -18,27 +18,27 @@ ADA, GRACE = {"client": "ada"}, {"client": "grace", "tool": "remember"}
 def counted(home: Path) -> dict[str, int]:
     connection = Connection(home / "scrubjay.db", 1.0, read_only=True)
     try:
-        return {client: kept_by(connection, client) for client in ("ada", "grace", "")}
+        return {client: count_client_memories(connection, client) for client in ("ada", "grace", "")}
     finally:
         connection.close()
 
 
-async def test_memories_are_counted_by_the_client_that_they_come_from(store: SqliteStore, home: Path) -> None:
+async def test_memories_are_counted_by_client(store: SqliteStore, home: Path) -> None:
     of_ada = [write(f"note {number}", provenance=ADA) for number in range(3)]
     keyed = write("tea at four", key="tea", provenance=ADA)
     await store.memories.put([*of_ada, keyed, write("note", provenance=GRACE), write("of nobody")])
     assert counted(home) == {"ada": 4, "grace": 1, "": 1}
     await store.memories.put([write("tea at five", key="tea", provenance=ADA)])
-    assert counted(home) == {"ada": 4, "grace": 1, "": 1}, "what it was before does not count"
+    assert counted(home) == {"ada": 4, "grace": 1, "": 1}, "the replaced version does not count"
     await store.memories.put([write("tea at six", key="tea", provenance=GRACE)])
-    assert counted(home) == {"ada": 3, "grace": 2, "": 1}, "it is hers who said it last"
-    await store.memories.delete(NOBODY_IN_PARTICULAR, [keyed.memory.id, of_ada[0].memory.id])
+    assert counted(home) == {"ada": 3, "grace": 2, "": 1}, "the memory belongs to its last writer"
+    await store.memories.delete(GLOBAL_ONLY, [keyed.memory.id, of_ada[0].memory.id])
     assert counted(home) == {"ada": 2, "grace": 1, "": 1}
     await store.memories.erase([one.memory.id for one in of_ada])
     assert counted(home) == {"ada": 0, "grace": 1, "": 1}
 
 
-async def test_a_store_from_before_is_counted_when_it_is_opened(home: Path) -> None:
+async def test_memories_of_an_older_store_are_counted_when_it_is_opened(home: Path) -> None:
     store = await SqliteStore.open(home)
     await store.memories.put([write("a", provenance=ADA), write("b", provenance=ADA), write("c")])
     await store.close()
@@ -53,7 +53,7 @@ async def test_a_store_from_before_is_counted_when_it_is_opened(home: Path) -> N
     assert counted(home) == {"ada": 2, "grace": 0, "": 1}
 
 
-def test_a_write_beyond_the_allowance_is_undone(tmp_path: Path) -> None:
+def test_a_write_beyond_the_quota_is_rolled_back(tmp_path: Path) -> None:
     connection = Connection(tmp_path / "scrubjay.db", 1.0)
     migrate(connection, load_migrations())
 
@@ -66,7 +66,7 @@ def test_a_write_beyond_the_allowance_is_undone(tmp_path: Path) -> None:
                     " VALUES (:id, 1, 0, 0, 0, 0, '[]', '{}', '', json_object('client', 'ada'))",
                     {"id": memory_id},
                 )
-            refuse_beyond(connection, Allowance("ada", 2))
+            enforce_quota(connection, StorageQuota("ada", 2))
 
         in_transaction(connection, work)
 
@@ -74,8 +74,8 @@ def test_a_write_beyond_the_allowance_is_undone(tmp_path: Path) -> None:
     add(["one"])
     with pytest.raises(QuotaExceeded) as refused:
         add(["two", "three"])
-    assert refused.value.details == {"client": "ada", "most": 2}
+    assert refused.value.details == {"client": "ada", "limit": 2}
     assert connection.execute("SELECT id FROM memory") == [("one",)]
     add(["two"])
-    assert kept_by(connection, "ada") == 2
+    assert count_client_memories(connection, "ada") == 2
     connection.close()

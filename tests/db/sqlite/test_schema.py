@@ -1,4 +1,4 @@
-"""How a database file comes to the schema that the program needs."""
+"""Migration of a database file to the schema of the program."""
 
 import signal
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def migrated(database: Path, steps: Sequence[Migration]) -> Connection:
     return connection
 
 
-def test_every_step_is_taken_once_from_an_empty_file(tmp_path: Path) -> None:
+def test_every_migration_is_applied_once_to_an_empty_file(tmp_path: Path) -> None:
     connection = migrated(tmp_path / "x.db", STEPS)
     assert connection.execute("SELECT person.name, age, town.name FROM person, town") == [("Ada", 36, "Adaville")]
     assert (schema_version(connection), connection.pragma("application_id")) == (3, APPLICATION_ID)
@@ -37,14 +37,14 @@ def test_every_step_is_taken_once_from_an_empty_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_an_older_store_is_brought_up_from_any_version(tmp_path: Path, version: int) -> None:
+def test_an_older_store_is_migrated_from_any_version(tmp_path: Path, version: int) -> None:
     migrated(tmp_path / "x.db", STEPS[:version]).close()
     connection = migrated(tmp_path / "x.db", STEPS)
     assert connection.execute("SELECT person.name, age, town.name FROM person, town") == [("Ada", 36, "Adaville")]
     assert schema_version(connection) == 3
 
 
-def test_a_step_that_fails_leaves_the_version_before_it_whole(tmp_path: Path) -> None:
+def test_a_failed_migration_leaves_the_previous_version_intact(tmp_path: Path) -> None:
     broken = [*STEPS[:1], Migration(2, "broken", "DELETE FROM person; CREATE TABLE person (again TEXT);")]
     with pytest.raises(apsw.SQLError):
         migrated(tmp_path / "x.db", broken)
@@ -55,7 +55,7 @@ def test_a_step_that_fails_leaves_the_version_before_it_whole(tmp_path: Path) ->
     assert schema_version(connection) == 3
 
 
-def test_a_kill_in_the_middle_of_a_step_leaves_the_version_before_it(tmp_path: Path, start: Start) -> None:
+def test_a_kill_during_a_migration_leaves_the_previous_version(tmp_path: Path, start: Start) -> None:
     steps = tmp_path / "steps"
     steps.mkdir()
     for step in STEPS:
@@ -87,7 +87,7 @@ def test_migrations_are_numbered_without_gaps(tmp_path: Path) -> None:
     assert [migration.version for migration in load_migrations()] == list(range(1, len(load_migrations()) + 1))
 
 
-def test_jobs_of_an_older_store_tell_no_more_of_what_was_forgotten(tmp_path: Path) -> None:
+def test_jobs_of_an_older_store_that_named_forgotten_memories_are_erased(tmp_path: Path) -> None:
     steps = load_migrations()
     connection = migrated(tmp_path / "x.db", steps[:9])
     connection.execute("INSERT INTO audience (id, scope) VALUES (1, 'global')")
@@ -95,8 +95,8 @@ def test_jobs_of_an_older_store_tell_no_more_of_what_was_forgotten(tmp_path: Pat
         "INSERT INTO memory (id, audience_id, importance, confidence, recorded_at, updated_at, tags, metadata,"
         " content) VALUES ('mem_a', 1, 0.5, 1, 0, 0, '[]', '{}', 'x')"
     )
-    told = (("summarize_sessions", "mem_a"), ("summarize_sessions", "mem_gone"), ("forget_faded", "mem_gone"))
-    for number, (kind, memory) in enumerate(told):
+    jobs = (("summarize_sessions", "mem_a"), ("summarize_sessions", "mem_gone"), ("forget_faded", "mem_gone"))
+    for number, (kind, memory) in enumerate(jobs):
         connection.execute(
             "INSERT INTO job (id, kind, payload, state, attempts, created_at, result) "
             "VALUES (:id, :kind, '{\"sessionId\": 1}', 'completed', 1, 0, :result)",
@@ -105,12 +105,28 @@ def test_jobs_of_an_older_store_tell_no_more_of_what_was_forgotten(tmp_path: Pat
     migrate(connection, steps)
     assert [one is None for (one,) in connection.execute("SELECT result FROM job ORDER BY seq")] == [False, True, False]
     connection.execute("DELETE FROM memory WHERE id = 'mem_a'")
-    kept = connection.execute("SELECT payload, result, message FROM job ORDER BY seq LIMIT 2")
-    assert kept == [("{}", None, "what it told of was forgotten")] * 2
+    rows = connection.execute("SELECT payload, result, message FROM job ORDER BY seq LIMIT 2")
+    assert rows == [("{}", None, "erased: it named a forgotten memory")] * 2
     assert connection.execute("SELECT * FROM job_memory") == []
 
 
-async def test_a_store_newer_than_the_program_is_refused_and_left_alone(home: Path) -> None:
+@pytest.mark.parametrize(("keys", "owned"), [(0, ["/a"]), (1, [])])
+def test_projects_of_an_older_store_are_the_owners_if_it_never_had_keys(
+    tmp_path: Path, keys: int, owned: list[str]
+) -> None:
+    steps = load_migrations()
+    (number,) = [step.version for step in steps if "ADD COLUMN set_by_owner" in step.sql]
+    connection = migrated(tmp_path / "x.db", steps[: number - 1])
+    connection.execute("INSERT INTO project (id, path, name, created_at) VALUES ('prj_a', '/a', 'a', 1)")
+    for _ in range(keys):
+        connection.execute(
+            "INSERT INTO access_key (id, name, digest, scopes, created_at) VALUES ('k', 'k', x'00', '', 1)"
+        )
+    migrate(connection, steps)
+    assert [path for (path,) in connection.execute("SELECT path FROM project WHERE set_by_owner")] == owned
+
+
+async def test_a_store_newer_than_the_program_is_refused_unchanged(home: Path) -> None:
     store = await SqliteStore.open(home)
     await store.memories.put([write("precious")])
     await store.close()
@@ -125,7 +141,7 @@ async def test_a_store_newer_than_the_program_is_refused_and_left_alone(home: Pa
     assert (home / "scrubjay.db").read_bytes() == before
 
 
-async def test_a_file_that_is_no_database_is_refused_and_left_alone(empty_home: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_refused_unchanged(empty_home: Path) -> None:
     home = empty_home
     (home / "scrubjay.db").write_bytes(b"dear diary, " * 1000)
     with pytest.raises(StoreUnusable):
@@ -134,7 +150,7 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(empty_home: 
 
 
 @pytest.mark.parametrize("application_id", [0, 42])
-async def test_a_database_of_another_program_is_refused_and_left_alone(empty_home: Path, application_id: int) -> None:
+async def test_a_database_of_another_program_is_refused_unchanged(empty_home: Path, application_id: int) -> None:
     home = empty_home
     connection = Connection(home / "scrubjay.db", 1.0)
     connection.execute("CREATE TABLE theirs (x)")
@@ -146,7 +162,7 @@ async def test_a_database_of_another_program_is_refused_and_left_alone(empty_hom
     assert (home / "scrubjay.db").read_bytes() == before
 
 
-def test_processes_that_open_a_new_store_at_the_same_time_make_it_once(empty_home: Path, start: Start) -> None:
+def test_processes_that_open_a_new_store_concurrently_create_it_once(empty_home: Path, start: Start) -> None:
     children = [start("open_once", empty_home) for _ in range(4)]
     newest = str(len(load_migrations()))
     assert [child.communicate(timeout=30)[0].strip() for child in children] == [newest] * 4

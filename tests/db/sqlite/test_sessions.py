@@ -1,4 +1,4 @@
-"""What an older store knew of clients is known after it is brought up."""
+"""Data about clients survives the migration of an older store."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.schema import load_migrations, migrate
 
 
-async def test_053_clients_of_an_older_store_work_where_they_did(empty_home: Path) -> None:
+async def test_053_clients_of_an_older_store_keep_their_active_project(empty_home: Path) -> None:
     steps = load_migrations()
     before = next(step.version for step in steps if step.name == "sessions") - 1
     connection = Connection(empty_home / DATABASE, 1.0)

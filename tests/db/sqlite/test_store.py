@@ -1,4 +1,4 @@
-"""The embedded store as a whole."""
+"""The SQLite store as a whole."""
 
 import stat
 import subprocess
@@ -9,8 +9,9 @@ import pytest
 
 from scrubjay.app import sqlite_store as store_module
 from scrubjay.app.sqlite_store import SqliteStore
-from scrubjay.app.store import Store, StoreInfo
+from scrubjay.app.store import Store
 from scrubjay.core.errors import StoreUnusable
+from scrubjay.db.database import StoreInfo
 from scrubjay.db.sqlite import mounts
 from scrubjay.db.sqlite.schema import load_migrations
 from tests.contracts.samples import vector, write
@@ -34,7 +35,7 @@ async def test_closing_leaves_one_database_file_without_a_log(store: SqliteStore
     assert names_in(home) == ["scrubjay.db", "scrubjay.lock"]
 
 
-async def test_a_home_on_a_network_file_system_is_refused_before_anything_is_made(
+async def test_a_home_on_a_network_file_system_is_refused_before_anything_is_created(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = tmp_path / "mountinfo"
@@ -45,7 +46,7 @@ async def test_a_home_on_a_network_file_system_is_refused_before_anything_is_mad
     assert "home" not in names_in(tmp_path)
 
 
-async def test_an_old_sqlite_is_refused_before_anything_is_made(
+async def test_an_old_sqlite_is_refused_before_anything_is_created(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_module.apsw, "sqlite_lib_version", lambda: "3.40.1")
@@ -54,7 +55,7 @@ async def test_an_old_sqlite_is_refused_before_anything_is_made(
     assert "home" not in names_in(tmp_path)
 
 
-def test_numpy_is_imported_by_the_first_search_and_not_before(tmp_path: Path) -> None:
+def test_numpy_is_imported_by_the_first_search(tmp_path: Path) -> None:
     script = """
 import asyncio, sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Series of numbers analysed by a tool: what is asked for, what is refused, what is measured. Numbers are rows."""
+"""The tool `advanced_pattern_analysis`. Numbers are rows of the feature table."""
 
 import threading
 from pathlib import Path
@@ -11,31 +11,31 @@ import pytest
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
 from scrubjay.core.errors import InvalidRequest, TooLarge
-from scrubjay.features.analysis.service import AnalysisChoices, Analyst
+from scrubjay.features.analysis.service import AnalysisChoices, SeriesAnalyzer
 from scrubjay.tooling.context import CallContext
 
 
-async def analysed(home: Path, kind: str, series: dict[str, list[float]], **config: Any) -> dict[str, Any]:
+async def analyse(home: Path, kind: str, series: dict[str, list[float]], **config: Any) -> dict[str, Any]:
     async with running(Settings(home=home)) as app:
-        given = {"analysis_type": kind, "time_series_data": series, "config": config}
+        arguments = {"analysis_type": kind, "time_series_data": series, "config": config}
         context = CallContext(surface="python")
-        return (await app.dispatcher.call("advanced_pattern_analysis", given, context)).model_dump(mode="json")
+        return (await app.dispatcher.call("advanced_pattern_analysis", arguments, context)).model_dump(mode="json")
 
 
 def noise(seed: int, n: int = 60) -> list[float]:
     return np.random.default_rng(seed).normal(size=n).tolist()
 
 
-async def test_080_only_what_was_asked_for_is_answered(tmp_path: Path) -> None:
+async def test_080_only_the_requested_parts_are_returned(tmp_path: Path) -> None:
     series = {"a": noise(1), "b": noise(2)}
-    statistical = await analysed(tmp_path / "1", "statistical", series)
+    statistical = await analyse(tmp_path / "1", "statistical", series)
     assert statistical["predictive_results"] is None
     assert statistical["statistical_results"].keys() == {"correlations", "changepoints", "trends", "metadata"}
-    predictive = await analysed(tmp_path / "2", "predictive", series, enable_causal_inference=False)
+    predictive = await analyse(tmp_path / "2", "predictive", series, enable_causal_inference=False)
     assert predictive["statistical_results"] is None
     assert predictive["predictive_results"].keys() == {"forecasts", "anomalies", "causal_relationships", "metadata"}
     assert predictive["predictive_results"]["causal_relationships"] is None
-    both = await analysed(tmp_path / "3", "comprehensive", series, forecast_horizon=4)
+    both = await analyse(tmp_path / "3", "comprehensive", series, forecast_horizon=4)
     assert both["statistical_results"] is not None
     (first, second) = both["predictive_results"]["forecasts"]
     assert (len(first["point_forecasts"]), second["variable"], second["method"]) == (4, "b", "ETS-AAN")
@@ -49,19 +49,19 @@ async def test_080_only_what_was_asked_for_is_answered(tmp_path: Path) -> None:
     }
 
 
-async def test_080_what_is_found_is_said_in_words(tmp_path: Path) -> None:
+async def test_080_findings_are_returned_as_sentences(tmp_path: Path) -> None:
     shifted = noise(1, 40) + [value + 9 for value in noise(2, 40)]
     shifted[20] = 30.0
-    answer = await analysed(tmp_path, "comprehensive", {"latency": shifted, "other": noise(3, 80)})
+    answer = await analyse(tmp_path, "comprehensive", {"latency": shifted, "other": noise(3, 80)})
     findings = answer["summary"]["key_findings"]
     assert "latency: the level changes at point 40" in findings
-    assert "latency: 1 point(s) far from all others: 20" in findings
+    assert "latency: 1 outlier(s), at point(s) 20" in findings
     (change,) = answer["statistical_results"]["changepoints"]
     assert (change["variable"], change["index"], change["change_type"]) == ("latency", 40, "MeanShift")
 
 
-async def test_080_three_points_are_enough_to_ask_and_say_nothing(tmp_path: Path) -> None:
-    answer = await analysed(tmp_path, "comprehensive", {"a": [1, 2, 3], "b": [1, 3, 2]})
+async def test_080_three_points_are_accepted_and_nothing_is_significant(tmp_path: Path) -> None:
+    answer = await analyse(tmp_path, "comprehensive", {"a": [1, 2, 3], "b": [1, 3, 2]})
     (correlation,) = answer["statistical_results"]["correlations"]
     assert correlation["p_value"] == pytest.approx(2 / 3)
     assert (correlation["confidence_interval"], correlation["significant"]) == (None, False)
@@ -71,16 +71,16 @@ async def test_080_three_points_are_enough_to_ask_and_say_nothing(tmp_path: Path
     assert len(answer["summary"]["notes"]) == 3
 
 
-async def test_080_a_long_series_is_cut_to_its_last_points_and_that_is_said(tmp_path: Path) -> None:
+async def test_080_a_long_series_is_truncated_to_its_last_points_with_a_note(tmp_path: Path) -> None:
     rising = [float(value) for value in range(500)]
-    answer = await analysed(tmp_path, "predictive", {"a": rising}, max_data_points=20, forecast_horizon=1)
+    answer = await analyse(tmp_path, "predictive", {"a": rising}, max_data_points=20, forecast_horizon=1)
     assert answer["predictive_results"]["metadata"]["data_points"] == 20
     assert answer["predictive_results"]["forecasts"][0]["point_forecasts"] == pytest.approx([500], abs=1e-3)
-    assert "of 'a' only the last 20 of 500 points were used" in answer["summary"]["notes"]
+    assert "only the last 20 of 500 points of 'a' were used" in answer["summary"]["notes"]
 
 
 @pytest.mark.parametrize(
-    "given",
+    "invalid",
     [
         {"time_series_data": {}},
         {"time_series_data": {"a": [1, 2]}},
@@ -88,7 +88,7 @@ async def test_080_a_long_series_is_cut_to_its_last_points_and_that_is_said(tmp_
         {"time_series_data": {"a": [1, 2, float("inf")]}},
         {"time_series_data": {"a": [1, 2, 1e200]}},
         {"time_series_data": {"a": [1, 2, "x"]}},
-        {"time_series_data": {str(place): [1, 2, 3] for place in range(33)}},
+        {"time_series_data": {str(number): [1, 2, 3] for number in range(33)}},
         {"config": {"forecast_horizon": 0}},
         {"config": {"forecast_horizon": 101}},
         {"config": {"significance_level": 0}},
@@ -98,44 +98,44 @@ async def test_080_a_long_series_is_cut_to_its_last_points_and_that_is_said(tmp_
         {"analysis_type": "magical"},
     ],
 )
-async def test_080_what_cannot_be_analysed_is_refused(tmp_path: Path, given: dict[str, Any]) -> None:
-    plain: dict[str, Any] = {"analysis_type": "statistical", "time_series_data": {"a": [1.0, 2.0, 3.0]}}
+async def test_080_invalid_series_and_options_are_refused(tmp_path: Path, invalid: dict[str, Any]) -> None:
+    valid: dict[str, Any] = {"analysis_type": "statistical", "time_series_data": {"a": [1.0, 2.0, 3.0]}}
     async with running(Settings(home=tmp_path)) as app:
         with pytest.raises(InvalidRequest):
-            await app.dispatcher.call("advanced_pattern_analysis", plain | given, CallContext(surface="python"))
+            await app.dispatcher.call("advanced_pattern_analysis", valid | invalid, CallContext(surface="python"))
 
 
-async def test_080_more_points_than_can_be_analysed_at_once_are_refused() -> None:
-    series = {str(place): [0.0] * 10_000 for place in range(11)}
+async def test_080_too_many_points_in_total_are_refused() -> None:
+    series = {str(number): [0.0] * 10_000 for number in range(11)}
     with pytest.raises(TooLarge, match="110000 points") as refused:
-        await Analyst().analyse(series, "statistical", AnalysisChoices())
+        await SeriesAnalyzer().analyse(series, "statistical", AnalysisChoices())
     assert "max_data_points" in (refused.value.hint or "")
 
 
-async def test_080_others_are_answered_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_080_an_analysis_does_not_block_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     import scrubjay.features.analysis.service as module
 
-    inside, go_on = anyio.Event(), threading.Event()
+    entered, proceed = anyio.Event(), threading.Event()
     original = module._analyse  # pyright: ignore[reportPrivateUsage]
 
-    def waiting(*given: Any) -> Any:
-        anyio.from_thread.run_sync(inside.set)
-        assert go_on.wait(5)
-        return original(*given)
+    def wait_and_analyse(*arguments: Any) -> Any:
+        anyio.from_thread.run_sync(entered.set)
+        assert proceed.wait(5)
+        return original(*arguments)
 
-    monkeypatch.setattr(module, "_analyse", waiting)
+    monkeypatch.setattr(module, "_analyse", wait_and_analyse)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(Analyst().analyse, {"a": [1.0, 2.0, 3.0]}, "statistical", AnalysisChoices())
+        tasks.start_soon(SeriesAnalyzer().analyse, {"a": [1.0, 2.0, 3.0]}, "statistical", AnalysisChoices())
         with anyio.fail_after(5):
-            await inside.wait()  # which this loop does while the analysis is under way
-        go_on.set()
+            await entered.wait()  # the loop runs while the analysis waits
+        proceed.set()
 
 
-async def test_080_the_figures_about_itself_are_measured() -> None:
-    small = await Analyst().analyse({"a": noise(1)}, "comprehensive", AnalysisChoices())
-    large = await Analyst().analyse({"a": noise(1, 10_000)}, "comprehensive", AnalysisChoices())
+async def test_080_resource_use_is_measured() -> None:
+    small = await SeriesAnalyzer().analyse({"a": noise(1)}, "comprehensive", AnalysisChoices())
+    large = await SeriesAnalyzer().analyse({"a": noise(1, 10_000)}, "comprehensive", AnalysisChoices())
     assert small.statistical is not None
     assert large.statistical is not None
-    assert (small.statistical.measured.data_points, large.statistical.measured.data_points) == (60, 10_000)
-    assert 0 < small.statistical.measured.duration_ms < large.statistical.measured.duration_ms < large.total_ms
+    assert (small.statistical.measurement.data_points, large.statistical.measurement.data_points) == (60, 10_000)
+    assert 0 < small.statistical.measurement.duration_ms < large.statistical.measurement.duration_ms < large.total_ms
     assert large.memory_bytes is None or large.memory_bytes > 10_000_000

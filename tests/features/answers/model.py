@@ -1,41 +1,33 @@
-"""A language model that says what a test wants it to say."""
+"""A language model with scripted responses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from scrubjay.models.completion import Completion, Message, Usage
+from scrubjay.models.completion import Completion, Prompt, PromptMessage, Usage
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What it was asked."""
+class ModelCall:
+    """The arguments of one `complete` call."""
 
-    messages: Sequence[Message]
+    messages: Sequence[PromptMessage]
     timeout: float | None
 
 
 @dataclass
-class SpokenModel:
-    """Satisfies `Completer`: says one thing after the other, or fails so."""
+class ScriptedModel:
+    """A `Completer` that returns or raises its scripted responses in order."""
 
-    answers: Sequence[str | Exception]
-    asked: list[Asked] = field(default_factory=list[Asked])
+    responses: Sequence[str | Exception]
+    calls: list[ModelCall] = field(default_factory=list[ModelCall])
     model: str = "model"
 
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        max_tokens: int,
-        timeout: float | None = None,
-    ) -> Completion:
-        answer = self.answers[len(self.asked)]
-        self.asked.append(Asked(messages, timeout))
-        if isinstance(answer, Exception):
-            raise answer
-        return Completion(text=answer, model="model-1", usage=Usage())
+    async def complete(self, prompt: Prompt) -> Completion:
+        response = self.responses[len(self.calls)]
+        self.calls.append(ModelCall(prompt.messages, prompt.timeout))
+        if isinstance(response, Exception):
+            raise response
+        return Completion(text=response, model="model-1", usage=Usage())
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""Where a question belongs and how it wants to be searched, by the documented scores (features 62 and 66)."""
+"""Routing and analysis of questions, compared with the documented scores (features 62 and 66)."""
 
 import time
 from collections.abc import Sequence
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pytest
 
 from scrubjay.features.answers.routing import (
-    Analysis,
-    Decision,
     QueryType,
+    QuestionAnalysis,
+    RoutingDecision,
     StoreName,
     Strategy,
     analyze,
@@ -24,14 +24,14 @@ EPISODIC, SEMANTIC, PROCEDURAL, WORKING = (
 )
 
 
-def shares(decision: Decision) -> list[float]:
-    """Of episodic, semantic and procedural memory."""
+def shares(decision: RoutingDecision) -> list[float]:
+    """Return the scores of episodic, semantic and procedural memory."""
     return [decision.scores[store] for store in (EPISODIC, SEMANTIC, PROCEDURAL)]
 
 
-def test_062_a_question_without_a_sign_is_about_what_happened() -> None:
+def test_062_a_question_without_keywords_is_routed_to_episodic_memory() -> None:
     decision = decide("Which colour does Ada like?")
-    assert decision == Decision(
+    assert decision == RoutingDecision(
         primary=EPISODIC,
         secondary=(),
         confidence=0.99,
@@ -46,7 +46,7 @@ def test_062_a_question_without_a_sign_is_about_what_happened() -> None:
 @pytest.mark.parametrize(
     ("query", "raw"),
     [
-        # Each keyword counts 2, each pattern 1.5 however often it occurs; episodic memory begins with 1.
+        # Each keyword counts 2, each pattern 1.5 however often it occurs; episodic memory starts with 1.
         ("Fix the null pointer bug in authenticate_user", (1, 0, 2 * 2 + 1.5 * 2)),
         ("Fix, fix, fix it!", (1, 0, 3 * 2 + 1.5)),
         ("What does run(x) do?", (1, 0, 1.5)),
@@ -65,7 +65,7 @@ def test_062_each_store_has_its_documented_score(query: str, raw: Sequence[float
     assert shares(decide(query)) == pytest.approx([score / total for score in raw])
 
 
-def test_062_a_store_with_more_than_a_fifth_is_asked_too_and_then_synthesis_is_needed() -> None:
+def test_062_a_store_with_more_than_a_fifth_of_the_score_is_secondary_and_requires_synthesis() -> None:
     decision = decide("When did we last decide on the relationship between A and B?")
     assert (decision.primary, decision.secondary, decision.confidence) == (SEMANTIC, (EPISODIC,), 0.55)
     assert decision.reasoning == "Semantic store selected; keywords detected: relationship, between"
@@ -84,7 +84,7 @@ def test_062_a_store_with_more_than_a_fifth_is_asked_too_and_then_synthesis_is_n
         ("What do you have in mind?", "have in mind"),
     ],
 )
-def test_061_a_question_that_names_working_memory_asks_it_first(query: str, named: str) -> None:
+def test_061_a_question_that_names_working_memory_is_routed_to_it_first(query: str, named: str) -> None:
     decision = decide(query)
     long_term = max(decision.scores, key=lambda store: decision.scores[store])
     assert (decision.primary, decision.secondary[0]) == (WORKING, long_term)
@@ -94,12 +94,12 @@ def test_061_a_question_that_names_working_memory_asks_it_first(query: str, name
 
 
 @pytest.mark.parametrize("query", ["Is the build working?", "Is it just? Now what?", "the mindful memory of a worker"])
-def test_061_words_that_only_look_like_it_do_not(query: str) -> None:
+def test_061_similar_words_do_not_select_working_memory(query: str) -> None:
     assert decide(query).primary is EPISODIC
 
 
 def test_066_a_question_is_analyzed_by_its_indicators() -> None:
-    assert analyze("How do I configure the setup of a link?") == Analysis(
+    assert analyze("How do I configure the setup of a link?") == QuestionAnalysis(
         type=QueryType.PROCEDURAL,
         confidence=0.8,
         type_scores={
@@ -134,8 +134,8 @@ def test_066_a_question_is_analyzed_by_its_indicators() -> None:
 def test_066_each_type_has_its_strategy(
     query: str, kind: QueryType, confidence: float, strategy: Strategy, stores: tuple[str, ...]
 ) -> None:
-    found = analyze(query)
-    assert (found.type, found.confidence, found.strategy, found.recommended_stores) == (
+    analysis = analyze(query)
+    assert (analysis.type, analysis.confidence, analysis.strategy, analysis.recommended_stores) == (
         kind,
         confidence,
         strategy,
@@ -144,10 +144,10 @@ def test_066_each_type_has_its_strategy(
 
 
 @pytest.mark.parametrize("text", ["(", "( ", "a ", "_", "a moment ", "have in "])
-def test_a_hostile_question_takes_no_longer_than_any_other(text: str) -> None:
+def test_routing_a_hostile_question_takes_linear_time(text: str) -> None:
     query = text * (10_000 // len(text))
     started = time.thread_time()
     decide(query)
     analyze(query)
     topic_for_working(query)
-    assert time.thread_time() - started < 1  # of work; what grows with the square of the length takes a minute
+    assert time.thread_time() - started < 1  # CPU time; a quadratic algorithm would take a minute

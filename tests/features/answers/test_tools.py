@@ -1,4 +1,4 @@
-"""The tools of asking, called in this process: what they answer, and what they refuse."""
+"""The tools `ask_mimo` and `explain_routing`: results, fallbacks and refused arguments."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
@@ -27,14 +27,14 @@ async def call(tmp_path: Path) -> AsyncGenerator[Call]:
         yield call
 
 
-def not_asked(store: str, **fields: Any) -> dict[str, Any]:
+def store_status(store: str, **fields: Any) -> dict[str, Any]:
     status = {"store": store, "role": None, "status": "not_asked", "found": 0, "milliseconds": 0, "reason": None}
     return {**status, "hint": None, **fields}
 
 
-async def test_064_an_answer_is_mimos_with_its_citations_and_how_it_was_found(call: Call) -> None:
+async def test_064_an_answer_has_mimos_shape_with_citations_and_the_status_of_each_store(call: Call) -> None:
     content = "User prefers dark mode themes"
-    kept = await call("store_fact", content=content, category="observation", importance=0.8)
+    fact = await call("store_fact", content=content, category="observation", importance=0.8)
     answer = await call("ask_mimo", query="Which themes does the user prefer?", context_id="c1", timeout_ms=60_000)
     assert UUID(answer.pop("query_id")).version == 4
     assert answer.pop("latency_ms") > 0
@@ -56,7 +56,7 @@ async def test_064_an_answer_is_mimos_with_its_citations_and_how_it_was_found(ca
             "working": [],
             "episodic": [
                 {
-                    "id": kept["id"],
+                    "id": fact["id"],
                     "content": content,
                     "category": "observation",
                     "importance": 0.8,
@@ -75,7 +75,7 @@ async def test_064_an_answer_is_mimos_with_its_citations_and_how_it_was_found(ca
         "citations": [
             {
                 "number": 1,
-                "id": kept["id"],
+                "id": fact["id"],
                 "store": "episodic",
                 "excerpt": content,
                 "at": found["recorded_at"],
@@ -86,16 +86,16 @@ async def test_064_an_answer_is_mimos_with_its_citations_and_how_it_was_found(ca
         "model": None,
         "notes": [],
         "stores": [
-            not_asked("working", role="joined", status="answered", milliseconds=working["milliseconds"]),
-            not_asked("episodic", role="primary", status="answered", found=1, milliseconds=episodic["milliseconds"]),
-            not_asked("semantic"),
-            not_asked("procedural"),
+            store_status("working", role="joined", status="answered", milliseconds=working["milliseconds"]),
+            store_status("episodic", role="primary", status="answered", found=1, milliseconds=episodic["milliseconds"]),
+            store_status("semantic"),
+            store_status("procedural"),
         ],
         "context_id": "c1",
     }
 
 
-async def test_061_a_session_asks_its_own_mind_by_its_client_or_its_context(call: Call) -> None:
+async def test_061_working_memory_is_selected_by_client_or_context_id(call: Call) -> None:
     put = await call("working_put", content="Build number 4711")
     item = put["item"]
     own = await call("ask_mimo", query="What did I note just now?")
@@ -109,12 +109,12 @@ async def test_061_a_session_asks_its_own_mind_by_its_client_or_its_context(call
     named = await call("ask_mimo", client="bob", query="What did I note just now?", context_id="ada")
     assert named["results"]["working"] == own["results"]["working"]
     assert (await call("ask_mimo", client="bob", query="What did I note just now?"))["results"]["working"] == []
-    nobody = await call("ask_mimo", client=None, query="What did I note just now?")
-    assert (nobody["results"]["working"], nobody["stores"][0]["status"]) == (None, "unavailable")
-    assert nobody["stores"][0]["hint"] == "give a context_id, or send a Scrubjay-Client header"
+    anonymous = await call("ask_mimo", client=None, query="What did I note just now?")
+    assert (anonymous["results"]["working"], anonymous["stores"][0]["status"]) == (None, "unavailable")
+    assert anonymous["stores"][0]["hint"] == "pass context_id, or send a Scrubjay-Client header"
 
 
-async def test_061_a_project_is_asked_for_its_own_memories(call: Call, tmp_path: Path) -> None:
+async def test_061_an_answer_uses_only_memories_of_the_project(call: Call, tmp_path: Path) -> None:
     here, there = str(tmp_path / "here"), str(tmp_path / "there")
     await call("remember", content="We deploy on Thursdays.", project=here)
     await call("remember", content="Somebody deploys on Mondays.", project=there)
@@ -122,19 +122,19 @@ async def test_061_a_project_is_asked_for_its_own_memories(call: Call, tmp_path:
     assert answer["synthesis"] == "We deploy on Thursdays. [1]"
 
 
-async def test_061_a_store_that_is_not_built_is_null_and_unavailable_never_empty(call: Call) -> None:
+async def test_061_a_store_that_does_not_exist_is_null_and_unavailable_and_not_empty(call: Call) -> None:
     await call("remember", content="We fix a bug by writing a test for the error.")
     answer = await call("ask_mimo", query="How do we fix a bug or an error?")
     assert (answer["router_decision"]["primary_store"], answer["results"]["procedural"]) == ("procedural", None)
-    reason = "this server has no store of procedures yet"
-    assert answer["stores"][3] == not_asked(
-        "procedural", role="primary", status="unavailable", reason=reason, hint="episodic memory was asked instead"
+    reason = "this server has no procedural memory yet"
+    assert answer["stores"][3] == store_status(
+        "procedural", role="primary", status="unavailable", reason=reason, hint="episodic memory was queried instead"
     )
     assert answer["notes"] == [f"procedural memory: {reason}"]
     assert answer["synthesis"] == "We fix a bug by writing a test for the error. [1]"
 
 
-async def test_061_089_a_question_about_relations_is_answered_by_triples_and_cites_them(
+async def test_061_089_a_question_about_relations_is_answered_from_triples_and_cites_them(
     call: Call, tmp_path: Path
 ) -> None:
     here, there = str(tmp_path / "here"), str(tmp_path / "there")
@@ -158,23 +158,23 @@ async def test_061_089_a_question_about_relations_is_answered_by_triples_and_cit
     ]
     assert answer["synthesis"] == "gateway depends on session service. [1]"
     assert [(one["id"], one["store"]) for one in answer["citations"]] == [(triple["id"], "semantic")]
-    way = await call("ask_mimo", query="What is the relationship between Ada and the session service?", project=here)
-    assert way["synthesis"].splitlines() == ["Ada works on gateway. [1]", "gateway depends on session service. [2]"]
+    path = await call("ask_mimo", query="What is the relationship between Ada and the session service?", project=here)
+    assert path["synthesis"].splitlines() == ["Ada works on gateway. [1]", "gateway depends on session service. [2]"]
     nothing = await call("ask_mimo", query="What is the relationship between tea and coffee?", project=here)
     assert (nothing["results"]["semantic"], nothing["synthesis"]) == ([], None)
 
 
-async def test_061_a_store_of_relations_that_is_switched_off_is_not_asked_and_says_so(tmp_path: Path) -> None:
+async def test_061_a_disabled_semantic_store_is_not_queried_and_is_reported(tmp_path: Path) -> None:
     settings = Settings.model_validate({"home": tmp_path, "features": {"semantic_store": False}})
     async with running(settings) as application:
-        asked = {"query": "What depends on the session service?"}
-        answer = await application.dispatcher.call("ask_mimo", asked, CallContext(surface="python"))
-    told = answer.model_dump(mode="json")
-    assert told["results"]["semantic"] is None
-    assert told["notes"][-1] == "semantic memory: the store of relations is switched off"
+        arguments = {"query": "What depends on the session service?"}
+        result = await application.dispatcher.call("ask_mimo", arguments, CallContext(surface="python"))
+    answer = result.model_dump(mode="json")
+    assert answer["results"]["semantic"] is None
+    assert answer["notes"][-1] == "semantic memory: semantic memory is switched off"
 
 
-async def test_064_nothing_fitting_is_no_answer(call: Call) -> None:
+async def test_064_without_a_matching_memory_there_is_no_answer(call: Call) -> None:
     await call("remember", content="We deploy on Thursdays.")
     answer = await call("ask_mimo", query="Who is the minister of fisheries?")
     assert (answer["synthesis"], answer["citations"], answer["method"]) == (None, [], "none")
@@ -184,12 +184,12 @@ async def test_064_nothing_fitting_is_no_answer(call: Call) -> None:
 @pytest.mark.parametrize(
     "arguments", [{}, {"query": ""}, {"query": "x" * 10_001}, {"query": "x", "timeout_ms": 0}, {"query": "x", "a": 1}]
 )
-async def test_061_a_question_that_does_not_fit_is_refused(call: Call, arguments: dict[str, Any]) -> None:
+async def test_061_invalid_arguments_are_refused(call: Call, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest):
         await call("ask_mimo", **arguments)
 
 
-async def test_066_routing_is_explained_without_asking_anything(call: Call) -> None:
+async def test_066_routing_is_explained_without_querying_a_store(call: Call) -> None:
     query = "How is the class linked to the graph structure?"
     assert await call("explain_routing", query=query) == {
         "query": query,
@@ -213,22 +213,22 @@ async def test_066_routing_is_explained_without_asking_anything(call: Call) -> N
     }
 
 
-async def test_064_the_language_model_of_the_settings_writes_the_answer(tmp_path: Path) -> None:
+async def test_064_the_configured_language_model_writes_the_answer(tmp_path: Path) -> None:
     context = CallContext(surface="python")
     with running_service() as service:
-        service.says = lambda body: "On Thursdays [1], and on Mondays [4]."
-        chosen = {"base_url": service.url, "model": "a-model"}
-        async with running(Settings.model_validate({"home": tmp_path, "llm": chosen})) as application:
+        service.reply = lambda body: "On Thursdays [1], and on Mondays [4]."
+        llm = {"base_url": service.url, "model": "a-model"}
+        async with running(Settings.model_validate({"home": tmp_path, "llm": llm})) as application:
             call = application.dispatcher.call
-            kept: Any = await call("remember", {"content": "We deploy on Thursdays."}, context)
-            asked = {"query": "On which days do we deploy?", "timeout_ms": 60_000}
-            answer: Any = await call("ask_mimo", asked, context)
+            memory: Any = await call("remember", {"content": "We deploy on Thursdays."}, context)
+            arguments = {"query": "On which days do we deploy?", "timeout_ms": 60_000}
+            answer: Any = await call("ask_mimo", arguments, context)
     assert (answer.synthesis, answer.method) == ("On Thursdays [1], and on Mondays.", "llm")
-    assert ([cited.id for cited in answer.citations], answer.model) == ([kept.id], "a-model-0613")
+    assert ([cited.id for cited in answer.citations], answer.model) == ([memory.id], "a-model-0613")
     assert answer.notes == ["the language model cited [4], which does not exist and was removed"]
 
 
-async def test_061_a_closed_store_is_a_failure_not_an_empty_answer(tmp_path: Path) -> None:
+async def test_061_a_closed_store_is_an_error_and_not_an_empty_answer(tmp_path: Path) -> None:
     async with running(Settings.model_validate({"home": tmp_path})) as application:
         context = CallContext(surface="python", client="ada")
         await application.dispatcher.call("ask_mimo", {"query": "anything"}, context)

@@ -1,3 +1,5 @@
+"""Indexing as a job: progress, cancellation, time limits and listed files."""
+
 import json
 from pathlib import Path
 from typing import Any
@@ -13,54 +15,54 @@ from scrubjay.tooling.context import CallContext
 from tests.code_index.discovery.repository import write
 from tests.code_index.indexes import worker_pids
 
-BOUND = 30.0
-# Keeps a worker busy for as long as it may be.
+TIMEOUT_SECONDS = 30.0
+# Keeps a worker busy until its time limit.
 ENDLESS = b'"' * 300_000
 
 
-async def call(on: Application, tool: str, /, patience: float | None = None, **arguments: Any) -> dict[str, Any]:
-    answer = await on.dispatcher.call(tool, arguments, CallContext(surface="python", patience=patience))
-    return answer.model_dump(mode="json")
+async def call(app: Application, tool: str, /, patience: float | None = None, **arguments: Any) -> dict[str, Any]:
+    result = await app.dispatcher.call(tool, arguments, CallContext(surface="python", patience=patience))
+    return result.model_dump(mode="json")
 
 
-async def test_103_118_indexing_a_project_is_a_job_that_is_seen_handed_back_and_cancelled(tmp_path: Path):
+async def test_103_118_indexing_a_project_is_a_job_that_can_be_listed_returned_and_cancelled(tmp_path: Path):
     root = tmp_path / "folder"
     write(root, {"endless.tsx": ENDLESS})
     before = worker_pids()
     async with running(Settings(home=tmp_path / "home")) as app:
-        begun = await call(app, "index", 0, action="project", path=str(root))
-        assert (begun["indexes"], begun["changed"]) == ([], 0)
-        assert begun["message"].startswith(f"Indexing goes on as {begun['job_id']}")
+        started = await call(app, "index", 0, action="project", path=str(root))
+        assert (started["indexes"], started["changed"]) == ([], 0)
+        assert started["message"].startswith(f"Indexing continues as {started['job_id']}")
         status = await call(app, "index", action="status")
         (build,) = status["running"]
-        assert (build["root"], build["job_id"], build["state"]) == (str(root), begun["job_id"], "running")
+        assert (build["root"], build["job_id"], build["state"]) == (str(root), started["job_id"], "running")
         assert status["message"] == "Index status: 0 symbols in 0 files of 0 indexes; 1 being built"
         read = await app.resources.read(f"mimir://indexes/{build['index_id']}/status.json", CallContext(surface="x"))
         assert '"state": "running"' in str(read.body)
-        asked: tuple[tuple[str, dict[str, Any]], ...] = (
+        searches: tuple[tuple[str, dict[str, Any]], ...] = (
             ("search_repo", {"query": "login"}),
             ("ask_index", {"question": "login"}),
         )
-        for tool, arguments in asked:
-            with pytest.raises(Busy, match="is being made for the first time") as told:
+        for tool, arguments in searches:
+            with pytest.raises(Busy, match="is being built for the first time") as busy:
                 await call(app, tool, index_id=build["index_id"], **arguments)
-            assert told.value.details["job_id"] == begun["job_id"]
+            assert busy.value.details["job_id"] == started["job_id"]
 
         failures: list[Exception] = []
 
-        async def wait() -> None:  # as somebody who waits until the end
+        async def wait() -> None:  # a call without a deadline
             with pytest.raises(Cancelled, match="indexing was cancelled") as failed:
                 await call(app, "index", action="project", path=str(root))
             failures.append(failed.value)
 
-        with anyio.fail_after(BOUND):
+        with anyio.fail_after(TIMEOUT_SECONDS):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(wait)
                 while len((await call(app, "index", action="status"))["running"]) < 2:  # noqa: ASYNC110
                     await anyio.sleep(0.01)
                 assert (await call(app, "cancel", index_id=build["index_id"]))["ok"] is True
         assert len(failures) == 1
-        assert (await call(app, "get_job", job_id=begun["job_id"]))["state"] == "cancelled"
+        assert (await call(app, "get_job", job_id=started["job_id"]))["state"] == "cancelled"
         assert (await call(app, "index", action="status"))["running"] == []
         assert worker_pids() - before == set()
 
@@ -71,7 +73,7 @@ async def test_103_118_indexing_a_project_is_a_job_that_is_seen_handed_back_and_
         assert (done["changed"], done["job_id"], done["indexes"][0]["files"]) == (1, None, 1)
 
 
-async def test_103_a_stage_that_takes_too_long_is_named(tmp_path: Path):
+async def test_103_a_stage_that_exceeds_its_time_limit_is_named(tmp_path: Path):
     root = tmp_path / "folder"
     write(root, {"endless.tsx": ENDLESS})
     before = worker_pids()
@@ -82,7 +84,7 @@ async def test_103_a_stage_that_takes_too_long_is_named(tmp_path: Path):
         assert worker_pids() - before == set()
 
 
-async def test_103_111_what_was_left_out_and_what_is_broken_is_told_by_name(tmp_path: Path):
+async def test_103_111_skipped_and_broken_files_are_listed_by_name(tmp_path: Path):
     root = tmp_path / "folder"
     write(
         root,
@@ -111,10 +113,10 @@ async def test_103_111_what_was_left_out_and_what_is_broken_is_told_by_name(tmp_
         assert (built["left_out"], built["skipped"]) == (left_out, 4)
         assert built["broken"] == ["broken.py"]
         assert built["sorts"] == {"vendored": 1, "generated": 1}
-        here = f"mimir://indexes/{built['index_id']}"
-        manifest = str((await app.resources.read(f"{here}/manifest.json", CallContext(surface="x"))).body)
-        told = json.loads(manifest)["files"]
-        assert told == {"left_out": left_out, "sorts": built["sorts"], "broken": ["broken.py"], "unparsed": {}}
-        log = str((await app.resources.read(f"{here}/log.md", CallContext(surface="x"))).body)
-        assert "- Left out as a lock file: package-lock.json\n" in log
-        assert "- Syntax that could not be read in broken.py\n" in log
+        base_uri = f"mimir://indexes/{built['index_id']}"
+        manifest = str((await app.resources.read(f"{base_uri}/manifest.json", CallContext(surface="x"))).body)
+        files = json.loads(manifest)["files"]
+        assert files == {"left_out": left_out, "sorts": built["sorts"], "broken": ["broken.py"], "unparsed": {}}
+        log = str((await app.resources.read(f"{base_uri}/log.md", CallContext(surface="x"))).body)
+        assert "- Skipped (a lock file): package-lock.json\n" in log
+        assert "- Syntax errors in broken.py\n" in log

@@ -1,4 +1,4 @@
-"""The tools that find code by its form, called in this process: filters, pages, budgets, and what they refuse."""
+"""`search_pattern`, `search_structure` and `diff_impact` in one process: filters, pages, budgets and errors."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
@@ -36,13 +36,13 @@ async def call(tmp_path: Path) -> AsyncGenerator[Call]:
         yield call
 
 
-def told(found: dict[str, Any]) -> list[tuple[str, int, list[int]]]:
+def summary(found: dict[str, Any]) -> list[tuple[str, int, list[int]]]:
     return [(file["path"], file["count"], [one["lines"][0] for one in file["matches"]]) for file in found["files"]]
 
 
-async def test_what_is_found_is_filtered_counted_and_paged(call: Call) -> None:
+async def test_matches_are_filtered_counted_and_paged(call: Call) -> None:
     every = await call("search_pattern", pattern="helper", word=True)
-    assert told(every) == [
+    assert summary(every) == [
         ("src/a.py", 2, [2, 6]),
         ("src/b.py", 1, [2]),
         ("src/c.js", 1, [1]),
@@ -57,29 +57,29 @@ async def test_what_is_found_is_filtered_counted_and_paged(call: Call) -> None:
     ]
     assert (every["total"], every["total_files"], every["truncated"]) == (5, 4, False)
     page = await call("search_pattern", pattern="HELPER", case="insensitive", offset=1, limit=2)
-    assert (told(page), page["total"], page["truncated"]) == ([("src/a.py", 2, [6]), ("src/b.py", 1, [2])], 5, True)
+    assert (summary(page), page["total"], page["truncated"]) == ([("src/a.py", 2, [6]), ("src/b.py", 1, [2])], 5, True)
     last = await call("search_pattern", pattern="helper", case="smart", offset=3, limit=10, token_budget=200)
-    assert told(last)[0] == ("src/c.js", 1, [1])
+    assert summary(last)[0] == ("src/c.js", 1, [1])
     counts = await call("search_pattern", pattern="helper(", literal=True, output="counts", limit=1)
-    assert (told(counts), counts["total"], counts["truncated"]) == ([("src/a.py", 2, [])], 5, True)
+    assert (summary(counts), counts["total"], counts["truncated"]) == ([("src/a.py", 2, [])], 5, True)
     some = await call("search_pattern", pattern="helper", include=["*.py"], exclude=["check/", "/src/b.*"])
-    assert told(some) == [("src/a.py", 2, [2, 6])]
+    assert summary(some) == [("src/a.py", 2, [2, 6])]
     by_language = await call("search_pattern", pattern="helper", language="javascript")
-    assert told(by_language) == [("src/c.js", 1, [1])]
+    assert summary(by_language) == [("src/c.js", 1, [1])]
     few = await call("search_pattern", pattern="helper", context_lines=5, token_budget=200)
-    assert (told(few), few["total"], few["truncated"]) == ([("src/a.py", 2, [2, 6])], 5, True)
+    assert (summary(few), few["total"], few["truncated"]) == ([("src/a.py", 2, [2, 6])], 5, True)
     forms = await call("search_structure", pattern="helper($N)", language="python", output="counts")
-    assert told(forms) == [("src/a.py", 2, []), ("src/b.py", 1, []), ("check/test_a.py", 1, [])]
+    assert summary(forms) == [("src/a.py", 2, []), ("src/b.py", 1, []), ("check/test_a.py", 1, [])]
 
 
-async def test_what_makes_no_sense_is_refused_with_a_hint(call: Call) -> None:
+async def test_invalid_arguments_are_rejected_with_a_hint(call: Call) -> None:
     nonsense: list[tuple[str, dict[str, Any], str]] = [
-        ("search_pattern", {"pattern": "("}, "is no regular expression"),
-        ("search_pattern", {"pattern": "x", "include": ["*" * 9]}, "names no files"),
-        ("search_structure", {"pattern": "$X", "language": "python"}, "nothing but holes"),
-        ("search_structure", {"pattern": "a: 1", "language": "yaml"}, "has no structure"),
-        ("diff_impact", {"base": "a...b"}, "is not two revisions"),
-        ("diff_impact", {"base": "a..b", "head": "c"}, "is not two revisions"),
+        ("search_pattern", {"pattern": "("}, "is not a valid regular expression"),
+        ("search_pattern", {"pattern": "x", "include": ["*" * 9]}, "matches no files"),
+        ("search_structure", {"pattern": "$X", "language": "python"}, "contains only holes"),
+        ("search_structure", {"pattern": "a: 1", "language": "yaml"}, "cannot be searched by structure"),
+        ("diff_impact", {"base": "a...b"}, "is not a valid range"),
+        ("diff_impact", {"base": "a..b", "head": "c"}, "is not a valid range"),
         ("diff_impact", {}, "is not in a git repository"),
     ]
     for tool, arguments, why in nonsense:

@@ -1,3 +1,5 @@
+"""Watching folders: restarts, stopping and the watch command."""
+
 import json
 import signal
 import subprocess
@@ -16,54 +18,54 @@ from scrubjay.tooling.context import CallContext
 from tests.code_index.discovery.repository import write
 from tests.surfaces.callers import environment
 
-BOUND = 30.0
+TIMEOUT_SECONDS = 30.0
 
 
 class Caller:
-    """Calls tools of one process."""
+    """Calls the tools of one application."""
 
     def __init__(self, application: Application) -> None:
         self._call = application.dispatcher.call
 
     async def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        answer = await self._call(tool, arguments, CallContext(surface="python", patience=0))
-        return answer.model_dump(mode="json")
+        result = await self._call(tool, arguments, CallContext(surface="python", patience=0))
+        return result.model_dump(mode="json")
 
-    async def indexed(self, root: Path, files: int) -> dict[str, Any]:
-        """What is told of a watched folder, once so many files of it are indexed."""
-        with anyio.fail_after(BOUND):
+    async def wait_until_indexed(self, root: Path, files: int) -> dict[str, Any]:
+        """Wait until this many files of a watched folder are indexed, and return its watch."""
+        with anyio.fail_after(TIMEOUT_SECONDS):
             while True:
-                told = await self("index", action="status")
-                known = [one["files"] for one in told["indexes"] if one["root"] == str(root)]
-                (watch,) = [one for one in told["watches"] if one["root"] == str(root)] or [{}]
-                if known == [files] and watch.get("message", "").startswith("watching"):
+                status = await self("index", action="status")
+                indexed = [one["files"] for one in status["indexes"] if one["root"] == str(root)]
+                (watch,) = [one for one in status["watches"] if one["root"] == str(root)] or [{}]
+                if indexed == [files] and watch.get("message", "").startswith("watching"):
                     return watch
                 await anyio.sleep(0.02)
 
 
-async def test_108_a_watch_outlives_its_process_and_ends_when_it_is_stopped(tmp_path: Path):
+async def test_108_a_watch_survives_a_restart_and_ends_when_stopped(tmp_path: Path):
     root = tmp_path / "folder"
     write(root, {"a.py": "def one(): pass\n"})
     settings = Settings(home=tmp_path / "home", jobs=JobSettings(lease_seconds=3))
     async with running(settings) as application:
         call = Caller(application)
-        begun = await call("watch_repo", action="start", path=str(root))
-        assert begun["message"] == f"{root} is watched from now on"
-        watch = await call.indexed(root, 1)
+        started = await call("watch_repo", action="start", path=str(root))
+        assert started["message"] == f"{root} is now watched"
+        watch = await call.wait_until_indexed(root, 1)
         assert (watch["state"], watch["builds"]) == ("running", 1)
         again = await call("watch_repo", action="start", path=str(root))
-        assert (again["message"], again["watches"][0]["job_id"]) == (f"{root} is watched already", watch["job_id"])
-        with pytest.raises(Conflict, match="is watched already"):
+        assert (again["message"], again["watches"][0]["job_id"]) == (f"{root} is already watched", watch["job_id"])
+        with pytest.raises(Conflict, match="is already watched"):
             await application.dispatcher.call(
-                "keep_repo_index", {"path": str(root)}, CallContext(surface="python", patience=BOUND)
+                "keep_repo_index", {"path": str(root)}, CallContext(surface="python", patience=TIMEOUT_SECONDS)
             )
         status = f"mimir://indexes/{watch['index_id']}/status.json"
         read = await application.resources.read(status, CallContext(surface="python"))
         assert json.loads(str(read.body))["watched"] is True
-    write(root, {"b.py": "def two(): pass\n"})  # while nobody is there
+    write(root, {"b.py": "def two(): pass\n"})  # while no process is running
     async with running(settings) as application:
         call = Caller(application)
-        watch = await call.indexed(root, 2)
+        watch = await call.wait_until_indexed(root, 2)
         job = await call("get_job", job_id=watch["job_id"])
         assert (job["state"], job["attempts"]) == ("running", 2)
         stopped = await call("watch_repo", action="stop", path=str(root))
@@ -71,11 +73,11 @@ async def test_108_a_watch_outlives_its_process_and_ends_when_it_is_stopped(tmp_
         assert (await call("watch_repo", action="list"))["watches"] == []
         again = await call("watch_repo", action="stop", path=str(root))
         assert again == {"message": f"{root} was not watched", "watches": []}
-        with pytest.raises(NotFound, match="there is no folder"):
+        with pytest.raises(NotFound, match="does not exist"):
             await call("watch_repo", action="start", path=str(tmp_path / "nowhere"))
 
 
-def test_108_the_command_tells_each_build_until_it_is_interrupted(tmp_path: Path):
+def test_108_the_watch_command_prints_each_build_until_it_is_interrupted(tmp_path: Path):
     root = tmp_path / "folder"
     write(root, {"a.py": "def one(): pass\n"})
     with subprocess.Popen(
@@ -91,4 +93,4 @@ def test_108_the_command_tells_each_build_until_it_is_interrupted(tmp_path: Path
         write(root, {"b.py": "def two(): pass\n", "c.py": "def three(): pass\n"})
         assert "watching 1 folder(s); 2 changed, 0 removed (" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        assert (process.stdout.read(), process.wait(BOUND)) == ("no longer watched\n", 0)
+        assert (process.stdout.read(), process.wait(TIMEOUT_SECONDS)) == ("stopped watching\n", 0)

@@ -1,11 +1,11 @@
-"""A repository that is the active project and indexed."""
+"""An indexed repository that is the active project of a client."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 
-from tests.features.code_links.repository import House, Repository, house_at
+from tests.features.code_links.repository import Repository, ToolClient, open_client
 
 
 @pytest.fixture
@@ -14,8 +14,8 @@ def repository(tmp_path: Path) -> Repository:
 
 
 @pytest.fixture
-async def house(tmp_path: Path, repository: Repository) -> AsyncGenerator[House]:
-    async with house_at(tmp_path / "home") as house:
-        await house("set_project", path=str(repository.root))
-        await house("index", action="project")
-        yield house
+async def client(tmp_path: Path, repository: Repository) -> AsyncGenerator[ToolClient]:
+    async with open_client(tmp_path / "home") as client:
+        await client("set_project", path=str(repository.root))
+        await client("index", action="project")
+        yield client

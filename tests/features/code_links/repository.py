@@ -1,4 +1,4 @@
-"""A small repository that memories are about, and the tools that are called there."""
+"""A small git repository, and a client that calls tools in it."""
 
 import subprocess
 from collections.abc import AsyncGenerator
@@ -8,15 +8,16 @@ from typing import Any
 
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
+from scrubjay.core.callers import OWNER, Caller
 from scrubjay.tooling.context import CallContext
 
-AUTH = '''"""Who may come in."""
+AUTH = '''"""Authentication."""
 
 from signing import sign
 
 
 class Session:
-    """Somebody who came in."""
+    """A logged-in user."""
 
     def login(self, password: str) -> bool:
         return sign(password) == self.signature
@@ -46,7 +47,7 @@ class Repository:
         for path, text in {"src/auth.py": AUTH, "signing.py": SIGNING, "other.py": OTHER}.items():
             self.write(path, text)
         self.git("init", "-q")
-        self.commit("Begin")
+        self.commit("Initial commit")
 
     def write(self, path: str, text: str) -> None:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -68,30 +69,34 @@ class Repository:
         return self.git("rev-parse", "HEAD")
 
 
-class House:
-    """The tools, called for one client."""
+class ToolClient:
+    """Calls tools as one client."""
 
-    def __init__(self, application: Any, client: str = "ada") -> None:
+    def __init__(self, application: Any, client: str = "ada", caller: Caller = OWNER) -> None:
         self._application = application
         self._client = client
+        self._caller = caller
 
     async def __call__(self, tool: str, /, **arguments: Any) -> Any:
-        context = CallContext(surface="python", client=self._client)
+        context = CallContext(surface="python", client=self._client, caller=self._caller)
         return (await self._application.dispatcher.call(tool, arguments, context)).model_dump(mode="json")
 
-    def other(self, client: str) -> "House":
-        return House(self._application, client)
+    def other(self, client: str) -> "ToolClient":
+        return ToolClient(self._application, client)
 
-    async def recalled(self, query: str) -> Any:
-        """The best answer."""
+    def with_caller(self, caller: Caller) -> "ToolClient":
+        return ToolClient(self._application, self._client, caller)
+
+    async def recall_best(self, query: str) -> Any:
+        """Return the best match of a recall."""
         return (await self("recall", query=query))["memories"][0]
 
     async def states(self, query: str) -> dict[str, str]:
-        """What has become of the code that the best answer is about."""
-        return {one["name"]: one["state"] for one in (await self.recalled(query)).get("about", [])}
+        """Return the state of each link of the best match."""
+        return {one["name"]: one["state"] for one in (await self.recall_best(query)).get("about", [])}
 
 
 @asynccontextmanager
-async def house_at(home: Path, **settings: Any) -> AsyncGenerator[House]:
+async def open_client(home: Path, **settings: Any) -> AsyncGenerator[ToolClient]:
     async with running(Settings.model_validate({"home": home, **settings})) as application:
-        yield House(application)
+        yield ToolClient(application)

@@ -1,10 +1,10 @@
-"""Texts name code by paths, by qualified names, and between backticks."""
+"""Detection of paths, qualified names and names in backticks in texts."""
 
 import time
 
 import pytest
 
-from scrubjay.features.code_links.mentions import MOST, mentions
+from scrubjay.features.code_links.mentions import MAX_MENTIONS, code_mentions
 
 
 @pytest.mark.parametrize(
@@ -22,16 +22,16 @@ from scrubjay.features.code_links.mentions import MOST, mentions
         ("https://example.org/a/b.html", []),
     ],
 )
-def test_what_could_be_code_is_found_once_in_its_order(text: str, expected: list[str]) -> None:
-    assert mentions(text) == expected
+def test_possible_names_are_returned_once_in_text_order(text: str, expected: list[str]) -> None:
+    assert code_mentions(text) == expected
 
 
-def test_only_so_many_are_looked_up() -> None:
-    assert len(mentions(" ".join(f"module.name{number}" for number in range(1000)))) == MOST
+def test_the_number_of_names_is_limited() -> None:
+    assert len(code_mentions(" ".join(f"module.name{number}" for number in range(1000)))) == MAX_MENTIONS
 
 
 @pytest.mark.parametrize("part", ["a", "a.", "a/", "a::", "`", "a->", "/", "a-", "@"])
-def test_no_text_takes_long(part: str) -> None:
-    began = time.process_time()
-    mentions(part * 50_000)
-    assert time.process_time() - began < 2
+def test_no_text_takes_quadratic_time(part: str) -> None:
+    started = time.process_time()
+    code_mentions(part * 50_000)
+    assert time.process_time() - started < 2

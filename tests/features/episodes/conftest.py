@@ -1,4 +1,4 @@
-"""A house of its own for each test."""
+"""An episode environment for each test."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from scrubjay.app.sqlite_store import SqliteStore
 from tests.contracts.samples import ManualClock
-from tests.features.episodes.house import House
+from tests.features.episodes.environment import EpisodeEnvironment
 
 
 @pytest.fixture
@@ -18,5 +18,5 @@ async def store(tmp_path: Path) -> AsyncGenerator[SqliteStore]:
 
 
 @pytest.fixture
-def house(store: SqliteStore) -> House:
-    return House(store, ManualClock())
+def env(store: SqliteStore) -> EpisodeEnvironment:
+    return EpisodeEnvironment(store, ManualClock())

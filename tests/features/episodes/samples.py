@@ -1,4 +1,4 @@
-"""Episodes for tests, made in one line."""
+"""Builders of episodes and steps."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,44 +9,46 @@ from uuid import UUID
 from scrubjay.features.episodes.models import (
     Complexity,
     Episode,
+    EpisodeStep,
     Outcome,
     Quality,
     Reflection,
     ResultType,
     Reward,
     SalientFeatures,
-    Step,
     StepResult,
-    Success,
+    SuccessOutcome,
     TaskContext,
     TaskType,
 )
 from tests.contracts.samples import NOW
 
-DONE = Success(verdict="It works")
+DONE = SuccessOutcome(verdict="It works")
 
 
 def identifier(number: int) -> str:
     return str(UUID(int=number, version=4))
 
 
-def step(number: int, outcome: str = "+", *, tool: str = "grep", action: str | None = None, **fields: Any) -> Step:
-    """A step that succeeded (+), failed (-), took too long (t) or has no result (?)."""
+def step(
+    number: int, outcome: str = "+", *, tool: str = "grep", action: str | None = None, **fields: Any
+) -> EpisodeStep:
+    """Return a step that succeeded (+), failed (-), timed out (t) or has no result (?)."""
     kinds = {"+": ResultType.SUCCESS, "-": ResultType.ERROR, "t": ResultType.TIMEOUT}
     kind = kinds.get(outcome)
     message = "no such file" if outcome == "-" else None
-    plain: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "step_number": number,
         "timestamp": NOW + timedelta(seconds=number),
         "tool": tool,
         "action": action or f"action {number}",
         "result": None if kind is None else StepResult(type=kind, message=message),
     }
-    return Step(**(plain | fields))
+    return EpisodeStep(**(defaults | fields))
 
 
-def steps(outcomes: str, tools: Sequence[str] = ("grep",)) -> tuple[Step, ...]:
-    """A step for each sign; the tools take turns."""
+def steps(outcomes: str, tools: Sequence[str] = ("grep",)) -> tuple[EpisodeStep, ...]:
+    """Return a step for each character; the tools alternate."""
     return tuple(
         step(number, outcome, tool=tools[(number - 1) % len(tools)]) for number, outcome in enumerate(outcomes, 1)
     )
@@ -60,15 +62,15 @@ def episode(
     tags: tuple[str, ...] = (),
     **fields: Any,
 ) -> Episode:
-    """An open one, unless the fields say otherwise."""
-    plain: dict[str, Any] = {
+    """Return an episode, open by default."""
+    defaults: dict[str, Any] = {
         "episode_id": identifier(number),
         "task_type": TaskType.DEBUGGING,
         "task_description": "Fix the login",
         "context": TaskContext(domain=domain, complexity=complexity, tags=tags),
         "start_time": NOW,
     }
-    return Episode(**(plain | fields))
+    return Episode(**(defaults | fields))
 
 
 def ended(
@@ -79,20 +81,20 @@ def ended(
     tools: Sequence[str] = ("grep",),
     **fields: Any,
 ) -> Episode:
-    """One with an end, not yet judged."""
-    whole: dict[str, Any] = {
+    """Return an ended episode without reward and quality."""
+    defaults: dict[str, Any] = {
         "steps": steps(outcomes, tools),
         "outcome": outcome,
         "end_time": NOW + timedelta(seconds=seconds),
     }
-    return episode(**(whole | fields))
+    return episode(**(defaults | fields))
 
 
 def completed(open_one: Episode, **fields: Any) -> Episode:
-    """One that has all that a complete one has."""
-    plain: dict[str, Any] = {
+    """Return a complete episode."""
+    defaults: dict[str, Any] = {
         "end_time": NOW + timedelta(seconds=90),
-        "outcome": Success(verdict="It works", artifacts=("a.py", "b.py")),
+        "outcome": SuccessOutcome(verdict="It works", artifacts=("a.py", "b.py")),
         "reward": Reward(
             total=1.5, base=1.0, efficiency=1.1, complexity_bonus=1.1, quality_multiplier=1.0, learning_bonus=0.29
         ),
@@ -104,4 +106,4 @@ def completed(open_one: Episode, **fields: Any) -> Episode:
         "patterns": ("p1",),
         "heuristics": ("h1", "h2"),
     }
-    return replace(open_one, **(plain | fields))
+    return replace(open_one, **(defaults | fields))

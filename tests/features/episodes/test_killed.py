@@ -1,5 +1,4 @@
-"""What a killed process had acknowledged of episodes is there, and no completion is halfway. Numbers are rows of the
-feature table."""
+"""Durability of episodes when the server is killed. Numbers are rows of the feature table."""
 
 import json
 import subprocess
@@ -17,15 +16,15 @@ Json = dict[str, Any]
 
 
 class Server:
-    """A real `scrubjay mcp`, to be killed."""
+    """A real `scrubjay mcp` process that a test kills."""
 
     def __init__(self, home: Path) -> None:
         self.process = subprocess.Popen(
             [*PROGRAM, "mcp"], env=environment(home), cwd=home, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._last = 0
-        greeting = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-        self.send("initialize", greeting)
+        client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        self.send("initialize", client)
         self.read()
 
     def send(self, method: str, params: Json) -> int:
@@ -38,9 +37,9 @@ class Server:
 
     def read(self) -> Json:
         assert self.process.stdout
-        while "id" not in (answer := json.loads(self.process.stdout.readline())):
+        while "id" not in (message := json.loads(self.process.stdout.readline())):
             pass
-        return answer
+        return message
 
     def call(self, tool: str, /, **arguments: Any) -> Json:
         self.send("tools/call", {"name": tool, "arguments": arguments})
@@ -57,44 +56,44 @@ class Server:
         self.kill()
 
 
-@pytest.mark.parametrize("answers", [0, 1, 5])
-async def test_071_072_what_was_acknowledged_survives_a_kill_and_no_completion_is_half_done(
-    tmp_path: Path, answers: int
+@pytest.mark.parametrize("responses", [0, 1, 5])
+async def test_071_072_acknowledged_writes_survive_a_kill_and_completions_are_atomic(
+    tmp_path: Path, responses: int
 ) -> None:
     with Server(tmp_path) as server:
         ids: list[str] = []
         for number in range(EPISODES):
-            begun = server.call("create_episode", task_description=f"Task {number}", domain="d", task_type="testing")
-            ids.append(begun["episode_id"])
+            created = server.call("create_episode", task_description=f"Task {number}", domain="d", task_type="testing")
+            ids.append(created["episode_id"])
             for step in (1, 2):
                 server.call("add_episode_step", episode_id=ids[-1], step_number=step, tool="t", action=f"action {step}")
-        asked = {
+        requests = {
             server.send(
                 "tools/call",
                 {
                     "name": "complete_episode",
-                    "arguments": {"episode_id": one, "outcome_type": "success", "verdict": "v"},
+                    "arguments": {"episode_id": episode_id, "outcome_type": "success", "verdict": "v"},
                 },
-            ): one
-            for one in ids
+            ): episode_id
+            for episode_id in ids
         }
-        acknowledged = {asked[server.read()["id"]] for _ in range(answers)}
+        acknowledged = {requests[server.read()["id"]] for _ in range(responses)}
     store = await SqliteStore.open(tmp_path)
     try:
         assert (await store.check()).problems == []
-        for one in ids:
-            kept = await store.episodes.get(Visibility(), one)
-            assert kept is not None
-            assert [step.action for step in kept.steps] == ["action 1", "action 2"]
-            parts = (kept.outcome, kept.reward, kept.quality, kept.reflection, kept.salient_features)
-            assert {part is not None for part in parts} == {kept.is_complete}
-            assert kept.is_complete or one not in acknowledged
+        for episode_id in ids:
+            episode = await store.episodes.get(Visibility(), episode_id)
+            assert episode is not None
+            assert [step.action for step in episode.steps] == ["action 1", "action 2"]
+            parts = (episode.outcome, episode.reward, episode.quality, episode.reflection, episode.salient_features)
+            assert {part is not None for part in parts} == {episode.is_complete}
+            assert episode.is_complete or episode_id not in acknowledged
     finally:
         await store.close()
     with Server(tmp_path) as later:
-        for one in ids:
-            told = later.call("get_episode", episode_id=one, fields=["end_time"])["episode"]
-            if told["end_time"] is None:
-                later.call("complete_episode", episode_id=one, outcome_type="success", verdict="v")
+        for episode_id in ids:
+            episode = later.call("get_episode", episode_id=episode_id, fields=["end_time"])["episode"]
+            if episode["end_time"] is None:
+                later.call("complete_episode", episode_id=episode_id, outcome_type="success", verdict="v")
         found = later.call("query_memory", query="task", domain="d", limit=50, fields=["episode_id"])
-    assert {one["episode_id"] for one in found["episodes"]} == set(ids)
+    assert {episode["episode_id"] for episode in found["episodes"]} == set(ids)

@@ -1,4 +1,4 @@
-"""What an episode is worth, by numbers worked out by hand. Numbers are rows of the feature table."""
+"""Rewards, compared with values calculated by hand. Numbers are rows of the feature table."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.features.episodes.models import Complexity, Episode, Failure, Outcome, PartialSuccess, Reward, Success
+from scrubjay.features.episodes.models import (
+    Complexity,
+    Episode,
+    FailureOutcome,
+    Outcome,
+    PartialSuccessOutcome,
+    Reward,
+    SuccessOutcome,
+)
 from scrubjay.features.episodes.reward import reward_of
 from tests.contracts.samples import NOW
 from tests.features.episodes.samples import ended
@@ -16,14 +24,14 @@ from tests.features.episodes.samples import ended
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        (Success(verdict="v"), 1.0),
-        (PartialSuccess(verdict="v", completed=("a", "b", "c"), failed=("d",)), 0.75),
-        (PartialSuccess(verdict="v", failed=("d",)), 0.0),
-        (PartialSuccess(verdict="v"), 0.5),
-        (Failure(reason="r"), 0.0),
+        (SuccessOutcome(verdict="v"), 1.0),
+        (PartialSuccessOutcome(verdict="v", completed=("a", "b", "c"), failed=("d",)), 0.75),
+        (PartialSuccessOutcome(verdict="v", failed=("d",)), 0.0),
+        (PartialSuccessOutcome(verdict="v"), 0.5),
+        (FailureOutcome(reason="r"), 0.0),
     ],
 )
-def test_075_the_base_is_how_much_was_done(outcome: Outcome, expected: float) -> None:
+def test_075_the_base_is_the_share_of_completed_work(outcome: Outcome, expected: float) -> None:
     assert reward_of(ended(outcome=outcome)).base == expected
 
 
@@ -39,22 +47,22 @@ def test_075_the_base_is_how_much_was_done(outcome: Outcome, expected: float) ->
         (10**6, 1_000, 0.5),
     ],
 )
-def test_075_what_is_fast_and_short_is_efficient(seconds: float, steps: int, expected: float) -> None:
+def test_075_fast_and_short_episodes_are_efficient(seconds: float, steps: int, expected: float) -> None:
     assert reward_of(ended("?" * steps, seconds=seconds)).efficiency == pytest.approx(expected, abs=1e-6)
 
 
-def test_075_without_a_duration_time_says_nothing() -> None:
+def test_075_an_unknown_duration_is_neutral() -> None:
     without = replace(ended("?" * 10), end_time=None)
     assert reward_of(without).efficiency == pytest.approx(1.053265, abs=1e-6)  # .5 * 1 + .5 * (.5 + e^-.5)
 
 
 @pytest.mark.parametrize(("complexity", "expected"), [("simple", 1.0), ("moderate", 1.1), ("complex", 1.2)])
-def test_075_a_harder_task_is_worth_more(complexity: str, expected: float) -> None:
+def test_075_complex_tasks_have_a_bonus(complexity: str, expected: float) -> None:
     assert reward_of(ended(complexity=Complexity(complexity))).complexity_bonus == expected
 
 
 def with_artifacts(*names: str) -> Episode:
-    return ended(outcome=Success(verdict="v", artifacts=names))
+    return ended(outcome=SuccessOutcome(verdict="v", artifacts=names))
 
 
 @pytest.mark.parametrize(
@@ -81,14 +89,14 @@ def with_artifacts(*names: str) -> Episode:
         (ended("++-"), 0.8),
         (
             replace(
-                ended("+", outcome=Success(verdict="v", artifacts=("test", "b", "c"))),
+                ended("+", outcome=SuccessOutcome(verdict="v", artifacts=("test", "b", "c"))),
                 metadata={"test_coverage": "99", "clippy_warnings": "0"},
             ),
             1.45,
         ),
     ],
 )
-def test_075_signs_of_quality_raise_it_and_errors_lower_it(episode: Episode, expected: float) -> None:
+def test_075_indicators_of_quality_raise_the_multiplier_and_errors_lower_it(episode: Episode, expected: float) -> None:
     assert reward_of(episode).quality_multiplier == pytest.approx(expected)
 
 
@@ -120,17 +128,17 @@ FOUR, FIVE = "a b c d".split(), "a b c d e".split()  # noqa: SIM905 - read as wo
         (ended("-+" + "+" * 18, tools=FIVE, patterns=("p", "q", "r")), 0.5),  # .3 + .15 + .2 + .15, and no more
     ],
 )
-def test_075_what_was_learned_is_a_bonus_with_an_end(episode: Episode, expected: float) -> None:
+def test_075_the_learning_bonus_is_limited(episode: Episode, expected: float) -> None:
     assert reward_of(episode).learning_bonus == pytest.approx(expected)
 
 
-def test_075_a_success_that_went_by_patterns_is_worth_more() -> None:
+def test_075_a_success_with_applied_patterns_has_a_bonus() -> None:
     for applied, bonus in ((1, 0.1), (3, 0.3), (5, 0.3)):
         assert reward_of(ended(applied_patterns=("p",) * applied)).learning_bonus == bonus
-    assert reward_of(ended(applied_patterns=("p",), outcome=Failure(reason="r"))).learning_bonus == 0
+    assert reward_of(ended(applied_patterns=("p",), outcome=FailureOutcome(reason="r"))).learning_bonus == 0
 
 
-def test_075_the_total_is_a_product_and_the_bonus_and_can_be_more_than_one() -> None:
+def test_075_the_total_is_the_product_plus_the_bonus_and_can_exceed_one() -> None:
     # 120 s, 4 successes with 2 tools: 1 * (.5 * (.5 + e^-1) + .5 * (.5 + e^-.2)) * 1.2 * 1.1 + .15
     whole = reward_of(ended("++++", seconds=120, tools=["a", "b"], complexity=Complexity.COMPLEX))
     assert whole == Reward(
@@ -147,9 +155,13 @@ def test_075_the_total_is_a_product_and_the_bonus_and_can_be_more_than_one() -> 
     outcomes=st.text("+-t?", max_size=40),
     seconds=st.floats(-10, 1e7),
     patterns=st.integers(0, 20),
-    outcome=st.sampled_from([Success(verdict="v"), PartialSuccess(verdict="v"), Failure(reason="r")]),
+    outcome=st.sampled_from(
+        [SuccessOutcome(verdict="v"), PartialSuccessOutcome(verdict="v"), FailureOutcome(reason="r")]
+    ),
 )
-def test_075_every_part_stays_within_its_bounds(outcomes: str, seconds: float, patterns: int, outcome: Outcome) -> None:
+def test_075_every_component_stays_within_its_bounds(
+    outcomes: str, seconds: float, patterns: int, outcome: Outcome
+) -> None:
     whole = ended(outcomes, outcome=outcome, patterns=("p",) * patterns, end_time=NOW + timedelta(seconds=seconds))
     reward = reward_of(whole)
     assert 0 <= reward.base <= 1

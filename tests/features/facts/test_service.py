@@ -1,4 +1,4 @@
-"""Facts that turns state become memories: once, with their turns, by rules or by a language model."""
+"""Extraction of stated facts from turns, by rules or by a language model: sources, duplicates, conflicts, limits."""
 
 import json
 from collections.abc import AsyncGenerator, Sequence
@@ -13,15 +13,17 @@ from scrubjay.core.errors import Cancelled, NotFound, QuotaExceeded
 from scrubjay.core.policies import SecretsPolicy
 from scrubjay.core.progress import SilentReporter
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.embeddings.active_models import ModelsInUse
+from scrubjay.features.embeddings.active_models import ModelRegistry
 from scrubjay.features.facts import service as extraction
-from scrubjay.features.facts.llm_facts import FactReader
-from scrubjay.features.facts.service import FACT_KINDS, Extraction, FactExtractor
-from scrubjay.features.memory.models import Kind, Memory, MemoryFilter, Written
+from scrubjay.features.facts.llm_facts import LlmFactExtractor
+from scrubjay.features.facts.service import FACT_KINDS, FactExtraction, FactExtractor
+from scrubjay.features.memory.drafts import Draft
+from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind
 from scrubjay.features.memory.quota import Quota
-from scrubjay.features.memory.recall import Wish
-from scrubjay.features.memory.service import Draft, MemoryService
-from scrubjay.features.summaries.models import Method
+from scrubjay.features.memory.recall import RecallOptions
+from scrubjay.features.memory.service import MemoryService
+from scrubjay.features.memory.writes import IdempotentOutcome
+from scrubjay.features.summaries.models import GenerationMethod
 from scrubjay.features.summaries.service import Summariser
 from scrubjay.models.choices import EmbeddingChoice
 from scrubjay.models.static_model import StaticEmbedder
@@ -41,34 +43,34 @@ class Clock:
         return self.now
 
 
-class House:
-    """A store with turns, and what takes facts out of them."""
+class FactServices:
+    """A store with its memory service and its fact extractors."""
 
     def __init__(self, store: SqliteStore, **options: Any) -> None:
         self.store = store
-        models = ModelsInUse(store.embeddings, EmbeddingChoice(), lambda choice: StaticEmbedder())
+        models = ModelRegistry(store.embeddings, EmbeddingChoice(), lambda choice: StaticEmbedder())
         self.clock = Clock()
         self.memories = MemoryService(store.memories, models, clock=self.clock, **options)
         self.extractor = self.with_model(None)
 
     def with_model(self, model: FakeModel | None) -> FactExtractor:
-        reader = FactReader(model) if model else None
+        reader = LlmFactExtractor(model) if model else None
         return FactExtractor(self.store.summaries, self.store.memories, self.memories, reader)
 
     async def turn(self, prompt: str, response: str = "Done.", session: str = "s1", **fields: Any) -> str:
         draft = Draft(
             content=f"User Prompt: {prompt}\nAgent Thought: \nAgent Response: {response}",
             session_id=session,
-            kind=Kind.TURN,
+            kind=MemoryKind.TURN,
             details={"prompt": prompt, "thought": "I prefer cats over dogs.", "response": response},
             **fields,
         )
         (outcome,) = await self.memories.remember([draft], "prj_here")
         return outcome.memory.id
 
-    async def extract(self, session: str = "s1", extractor: FactExtractor | None = None) -> Extraction:
+    async def extract(self, session: str = "s1", extractor: FactExtractor | None = None) -> FactExtraction:
         visibility = Visibility("prj_here", session)
-        return await (extractor or self.extractor).extract_session(session, visibility, FROM, go_on)
+        return await (extractor or self.extractor).extract_session(session, visibility, FROM, ignore_progress)
 
     async def facts(self, visibility: Visibility = HERE) -> Sequence[Memory]:
         only = MemoryFilter(kinds=FACT_KINDS)
@@ -78,7 +80,7 @@ class House:
         return [fact.content for fact in await self.facts()]
 
 
-async def go_on(read: int, turns: int) -> None:
+async def ignore_progress(read: int, turns: int) -> None:
     return None
 
 
@@ -90,185 +92,193 @@ async def store(tmp_path: Path) -> AsyncGenerator[SqliteStore]:
 
 
 @pytest.fixture
-def house(store: SqliteStore) -> House:
-    return House(store)
+def services(store: SqliteStore) -> FactServices:
+    return FactServices(store)
 
 
-async def test_057_what_a_turn_states_becomes_a_memory_that_names_its_turn(house: House) -> None:
-    turn = await house.turn("I prefer tabs over spaces. Can you fix the login?")
-    done = await house.extract()
-    assert (done.turns, done.noted, done.dropped, done.method, done.problem) == (1, [], 0, Method.EXTRACTIVE, None)
-    (fact,) = await house.facts()
+async def test_057_a_stated_fact_becomes_a_memory_with_its_turn_as_source(services: FactServices) -> None:
+    turn = await services.turn("I prefer tabs over spaces. Can you fix the login?")
+    done = await services.extract()
+    assert (done.turns, done.restated, done.dropped, done.method, done.problem) == (
+        1,
+        [],
+        0,
+        GenerationMethod.EXTRACTIVE,
+        None,
+    )
+    (fact,) = await services.facts()
     assert [outcome.memory.id for outcome in done.stored] == [fact.id]
     assert (fact.content, fact.kind, fact.category, fact.subject, fact.speaker) == (
         "I prefer tabs over spaces.",
-        Kind.PREFERENCE,
+        MemoryKind.PREFERENCE,
         "preferences",
         "user: spaces or tabs",
         "user",
     )
     assert (fact.confidence, fact.importance, fact.scope, fact.session_id) == (0.9, 0.6, Scope.PROJECT, "s1")
     assert fact.provenance == {**FROM, "method": "extractive", "from": [turn]}
-    said = await house.memories.get(turn, HERE)
-    assert (fact.occurred_at, said.details["factsTaken"]) == (said.recorded_at, "extractive")
-    found = await house.memories.recall(
-        "which indentation does the user prefer?", HERE, MemoryFilter(), Wish(threshold=0.05)
+    read_turn = await services.memories.get(turn, HERE)
+    assert (fact.occurred_at, read_turn.details["factsTaken"]) == (read_turn.recorded_at, "extractive")
+    found = await services.memories.recall(
+        "which indentation does the user prefer?", HERE, MemoryFilter(), RecallOptions(threshold=0.05)
     )
     assert fact.id in [hit.memory.id for hit in found.hits]
 
 
-async def test_057_a_second_run_stores_nothing_twice_and_reads_only_what_is_new(house: House) -> None:
-    await house.turn("I prefer tabs over spaces.")
-    await house.extract()
-    again = await house.extract()
-    assert (again.turns, again.stored, again.noted) == (0, [], [])
-    later = await house.turn("My name is Ada.")
-    done = await house.extract()
+async def test_057_a_second_run_stores_no_duplicates_and_reads_only_new_turns(services: FactServices) -> None:
+    await services.turn("I prefer tabs over spaces.")
+    await services.extract()
+    again = await services.extract()
+    assert (again.turns, again.stored, again.restated) == (0, [], [])
+    later = await services.turn("My name is Ada.")
+    done = await services.extract()
     assert (done.turns, [outcome.memory.provenance["from"] for outcome in done.stored]) == (1, [[later]])
-    assert await house.contents() == ["I prefer tabs over spaces.", "My name is Ada."]
+    assert await services.contents() == ["I prefer tabs over spaces.", "My name is Ada."]
 
 
-async def test_057_a_fact_that_was_forgotten_does_not_come_back(house: House) -> None:
-    await house.turn("I prefer tabs over spaces.")
-    (outcome,) = (await house.extract()).stored
-    await house.memories.forget(outcome.memory.id, HERE)
-    await house.turn("My name is Ada.")
-    await house.extract()
-    assert await house.contents() == ["My name is Ada."]
+async def test_057_a_forgotten_fact_is_not_extracted_again(services: FactServices) -> None:
+    await services.turn("I prefer tabs over spaces.")
+    (outcome,) = (await services.extract()).stored
+    await services.memories.forget(outcome.memory.id, HERE)
+    await services.turn("My name is Ada.")
+    await services.extract()
+    assert await services.contents() == ["My name is Ada."]
 
 
-async def test_057_a_fact_that_is_stated_again_is_noted_and_not_kept_twice(house: House) -> None:
-    first = await house.turn("I prefer tabs over spaces.")
-    second = await house.turn("As I said. I prefer tabs over spaces!")
-    (kept,) = (await house.extract()).stored
-    assert kept.memory.provenance["from"] == [first, second]
-    third = await house.turn("I prefer tabs over spaces", session="s2")
-    done = await house.extract("s2")
-    assert (done.stored, done.noted) == ([], [kept.memory.id])
-    (fact,) = await house.facts()
+async def test_057_a_restated_fact_gets_another_source_and_is_not_stored_twice(services: FactServices) -> None:
+    first = await services.turn("I prefer tabs over spaces.")
+    second = await services.turn("As I said. I prefer tabs over spaces!")
+    (fact,) = (await services.extract()).stored
+    assert fact.memory.provenance["from"] == [first, second]
+    third = await services.turn("I prefer tabs over spaces", session="s2")
+    done = await services.extract("s2")
+    assert (done.stored, done.restated) == ([], [fact.memory.id])
+    (fact,) = await services.facts()
     assert (fact.provenance["from"], fact.content) == ([first, second, third], "I prefer tabs over spaces.")
-    assert await house.memories.history(HERE, memory_id=fact.id) == [fact]
+    assert await services.memories.history(HERE, memory_id=fact.id) == [fact]
 
 
-async def test_057_what_somebody_remembered_by_hand_is_known_and_left_as_it_is(house: House) -> None:
-    await house.memories.remember([Draft(content="I prefer tabs over spaces.", kind=Kind.PREFERENCE)], "prj_here")
-    before = await house.facts()
-    await house.turn("I prefer tabs over spaces.")
-    done = await house.extract()
-    assert (done.stored, done.noted, await house.facts()) == ([], [], before)
+async def test_057_a_manually_stored_memory_counts_as_known_and_is_unchanged(services: FactServices) -> None:
+    await services.memories.remember(
+        [Draft(content="I prefer tabs over spaces.", kind=MemoryKind.PREFERENCE)], "prj_here"
+    )
+    before = await services.facts()
+    await services.turn("I prefer tabs over spaces.")
+    done = await services.extract()
+    assert (done.stored, done.restated, await services.facts()) == ([], [], before)
 
 
-async def test_057_what_is_said_later_takes_the_place_of_what_was_said_before(house: House) -> None:
-    await house.turn("We use MySQL for the shop's data.")
-    (old,) = (await house.extract()).stored
-    await house.turn("We decided to use PostgreSQL for the shop's data.")
-    (new,) = (await house.extract()).stored
+async def test_057_a_later_statement_supersedes_an_earlier_one(services: FactServices) -> None:
+    await services.turn("We use MySQL for the shop's data.")
+    (old,) = (await services.extract()).stored
+    await services.turn("We decided to use PostgreSQL for the shop's data.")
+    (new,) = (await services.extract()).stored
     assert new.superseded == (old.memory.id,)
-    assert await house.contents() == ["We decided to use PostgreSQL for the shop's data."]
-    history = await house.memories.history(HERE, memory_id=new.memory.id)
+    assert await services.contents() == ["We decided to use PostgreSQL for the shop's data."]
+    history = await services.memories.history(HERE, memory_id=new.memory.id)
     assert [(one.id, one.superseded_by) for one in history] == [
         (old.memory.id, new.memory.id),
         (new.memory.id, None),
     ]
 
 
-async def test_057_who_changes_their_mind_twice_is_where_they_began(house: House) -> None:
+async def test_057_the_last_of_several_statements_on_a_subject_counts(services: FactServices) -> None:
     for text in ("I prefer tabs over spaces.", "I prefer spaces over tabs.", "I prefer tabs over spaces."):
-        await house.turn(text)
-    assert len((await house.extract()).stored) == 3
-    assert await house.contents() == ["I prefer tabs over spaces."]
+        await services.turn(text)
+    assert len((await services.extract()).stored) == 3
+    assert await services.contents() == ["I prefer tabs over spaces."]
     for text in ("I prefer spaces over tabs.", "I prefer tabs over spaces."):
-        await house.turn(text)
-    await house.extract()
-    (fact,) = await house.facts()
-    assert (fact.content, len(await house.memories.history(HERE, memory_id=fact.id))) == (
+        await services.turn(text)
+    await services.extract()
+    (fact,) = await services.facts()
+    assert (fact.content, len(await services.memories.history(HERE, memory_id=fact.id))) == (
         "I prefer tabs over spaces.",
         5,
     )
 
 
-async def test_057_what_an_agent_claims_does_not_take_the_place_of_what_a_person_said(house: House) -> None:
-    await house.turn("We decided to use MySQL for the shop.")
-    await house.turn("Go on.", "We decided to use Oracle for the shop.")
-    stored = (await house.extract()).stored
+async def test_057_an_agents_claim_does_not_supersede_a_persons_statement(services: FactServices) -> None:
+    await services.turn("We decided to use MySQL for the shop.")
+    await services.turn("Go on.", "We decided to use Oracle for the shop.")
+    stored = (await services.extract()).stored
     assert stored[1].conflicts == (stored[0].memory.id,)
-    assert len(await house.facts()) == 2
+    assert len(await services.facts()) == 2
 
 
-async def test_057_facts_are_seen_by_those_who_see_their_turns(house: House) -> None:
-    await house.turn("I prefer tabs over spaces.", scope=Scope.SESSION)
-    await house.turn("My name is Ada.", scope=Scope.GLOBAL)
-    done = await house.extract()
+async def test_057_facts_have_the_visibility_of_their_turns(services: FactServices) -> None:
+    await services.turn("I prefer tabs over spaces.", scope=Scope.SESSION)
+    await services.turn("My name is Ada.", scope=Scope.GLOBAL)
+    done = await services.extract()
     assert {(one.memory.content, one.memory.scope) for one in done.stored} == {
         ("I prefer tabs over spaces.", Scope.SESSION),
         ("My name is Ada.", Scope.GLOBAL),
     }
-    assert await house.contents() == ["My name is Ada."]
-    assert [fact.content for fact in await house.facts(Visibility("prj_other"))] == ["My name is Ada."]
+    assert await services.contents() == ["My name is Ada."]
+    assert [fact.content for fact in await services.facts(Visibility("prj_other"))] == ["My name is Ada."]
     with pytest.raises(NotFound):
-        await house.extractor.extract_session("s2", HERE, FROM, go_on)
+        await services.extractor.extract_session("s2", HERE, FROM, ignore_progress)
 
 
-async def test_057_turns_of_conversations_without_prompts_are_read_by_who_speaks(house: House) -> None:
-    said = [("Ada", "I prefer tabs."), ("assistant", "I prefer spaces."), (None, "I prefer neither.")]
-    drafts = [Draft(content=text, speaker=who, session_id="s1", kind=Kind.TURN) for who, text in said]
-    await house.memories.remember(drafts, "prj_here")
-    await house.extract()
-    assert [(fact.content, fact.speaker) for fact in await house.facts()] == [("I prefer tabs.", "Ada")]
+async def test_057_turns_without_a_prompt_are_read_by_speaker(services: FactServices) -> None:
+    messages = [("Ada", "I prefer tabs."), ("assistant", "I prefer spaces."), (None, "I prefer neither.")]
+    drafts = [Draft(content=text, speaker=speaker, session_id="s1", kind=MemoryKind.TURN) for speaker, text in messages]
+    await services.memories.remember(drafts, "prj_here")
+    await services.extract()
+    assert [(fact.content, fact.speaker) for fact in await services.facts()] == [("I prefer tabs.", "Ada")]
 
 
-async def test_057_whoever_died_before_the_turns_were_marked_leaves_nothing_twice(
-    house: House, monkeypatch: pytest.MonkeyPatch
+async def test_057_a_crash_before_marking_the_turns_causes_no_duplicates(
+    services: FactServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await house.turn("I prefer tabs over spaces.")
+    await services.turn("I prefer tabs over spaces.")
 
-    async def killed(writes: object) -> None:
+    async def fail_to_mark(writes: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(house.store.memories, "put", killed)
+        patched.setattr(services.store.memories, "put", fail_to_mark)
         with pytest.raises(KeyboardInterrupt):
-            await house.extract()
-    assert await house.contents() == ["I prefer tabs over spaces."]
-    await house.turn("My name is Ada.")
-    done = await house.extract()
-    assert (done.turns, await house.contents()) == (2, ["I prefer tabs over spaces.", "My name is Ada."])
+            await services.extract()
+    assert await services.contents() == ["I prefer tabs over spaces."]
+    await services.turn("My name is Ada.")
+    done = await services.extract()
+    assert (done.turns, await services.contents()) == (2, ["I prefer tabs over spaces.", "My name is Ada."])
 
 
-async def test_057_two_that_read_the_same_turns_at_once_keep_their_facts_once(
-    house: House, monkeypatch: pytest.MonkeyPatch
+async def test_057_concurrent_extractions_store_each_fact_once(
+    services: FactServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await house.turn("I prefer tabs over spaces.")
-    await house.turn("My name is Ada.")
-    (session,) = await house.store.summaries.session(HERE, "s1")
-    done: list[Extraction] = []
-    remember_once = house.memories.remember_once
+    await services.turn("I prefer tabs over spaces.")
+    await services.turn("My name is Ada.")
+    (session,) = await services.store.summaries.session(HERE, "s1")
+    done: list[FactExtraction] = []
+    remember_once = services.memories.remember_once
 
-    async def after_another(*arguments: Any, **options: Any) -> Written:
-        """Write when somebody else has done so first, who found the same turns unread and the same facts unknown."""
+    async def run_another_first(*arguments: Any, **options: Any) -> IdempotentOutcome:
+        """Let another extraction, which found the same unread turns and unknown facts, write first."""
         monkeypatch.undo()
-        done.append(await house.extractor.extract(session, {**FROM, "job": "job_2"}, go_on))
+        done.append(await services.extractor.extract(session, {**FROM, "job": "job_2"}, ignore_progress))
         return await remember_once(*arguments, **options)
 
-    monkeypatch.setattr(house.memories, "remember_once", after_another)
-    done.append(await house.extractor.extract(session, {**FROM, "job": "job_1"}, go_on))
-    assert [len(each.stored) for each in done] == [2, 0]
-    assert await house.contents() == ["I prefer tabs over spaces.", "My name is Ada."]
+    monkeypatch.setattr(services.memories, "remember_once", run_another_first)
+    done.append(await services.extractor.extract(session, {**FROM, "job": "job_1"}, ignore_progress))
+    assert [len(extraction.stored) for extraction in done] == [2, 0]
+    assert await services.contents() == ["I prefer tabs over spaces.", "My name is Ada."]
 
 
-async def test_057_what_an_agent_asks_its_helper_is_nobodys_own_word(house: House) -> None:
-    await house.turn("I prefer tabs over spaces.", speaker="agent")
-    await house.turn("I prefer cats over dogs.", speaker="Ada")
-    await house.extract()
-    assert await house.contents() == ["I prefer cats over dogs."]
+async def test_057_a_prompt_from_an_agent_to_a_subagent_is_no_statement(services: FactServices) -> None:
+    await services.turn("I prefer tabs over spaces.", speaker="agent")
+    await services.turn("I prefer cats over dogs.", speaker="Ada")
+    await services.extract()
+    assert await services.contents() == ["I prefer cats over dogs."]
 
 
-async def test_057_many_turns_are_read_step_by_step_and_can_be_stopped(
-    house: House, monkeypatch: pytest.MonkeyPatch
+async def test_057_many_turns_are_read_in_batches_and_can_be_cancelled(
+    services: FactServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extraction, "TURNS_AT_ONCE", 2)
+    monkeypatch.setattr(extraction, "BATCH_TURNS", 2)
     for number in range(5):
-        await house.turn(f"The budget for part {number} is {number}000 EUR.")
+        await services.turn(f"The budget for part {number} is {number}000 EUR.")
     steps: list[tuple[int, int]] = []
 
     async def stop_at_last(read: int, turns: int) -> None:
@@ -277,22 +287,22 @@ async def test_057_many_turns_are_read_step_by_step_and_can_be_stopped(
             raise Cancelled("enough")
 
     with pytest.raises(Cancelled):
-        await house.extractor.extract_session("s1", HERE, FROM, stop_at_last)
+        await services.extractor.extract_session("s1", HERE, FROM, stop_at_last)
     assert steps == [(0, 5), (2, 5), (4, 5)]
-    assert len(await house.contents()) == 4
-    assert (await house.extract()).turns == 1
-    assert len(await house.contents()) == 5
+    assert len(await services.contents()) == 4
+    assert (await services.extract()).turns == 1
+    assert len(await services.contents()) == 5
 
 
-async def test_057_a_turn_that_is_marked_is_found_as_before(house: House) -> None:
-    turn = await house.turn("Why does the checkout time out?", "The orders table has no index.")
-    asked = "checkout orders index"
-    before = await house.memories.recall(asked, HERE, MemoryFilter(), Wish(threshold=0.05))
-    await house.extract()
-    after = await house.memories.recall(asked, HERE, MemoryFilter(), Wish(threshold=0.05))
+async def test_057_a_marked_turn_is_recalled_with_the_same_score(services: FactServices) -> None:
+    turn = await services.turn("Why does the checkout time out?", "The orders table has no index.")
+    query = "checkout orders index"
+    before = await services.memories.recall(query, HERE, MemoryFilter(), RecallOptions(threshold=0.05))
+    await services.extract()
+    after = await services.memories.recall(query, HERE, MemoryFilter(), RecallOptions(threshold=0.05))
     assert [hit.memory.id for hit in after.hits] == [turn]
     assert [hit.score for hit in after.hits] == [hit.score for hit in before.hits]
-    assert (await house.store.check()).problems == []
+    assert (await services.store.check()).problems == []
 
 
 # -- with a language model -------------------------------------------------------------------------
@@ -311,36 +321,36 @@ def answer(**changed: Any) -> str:
     return json.dumps({"facts": [fact | changed]})
 
 
-async def test_057_a_language_model_finds_facts_and_they_say_so(house: House) -> None:
-    turn = await house.turn("For what it's worth I prefer tabs over spaces.")
+async def test_057_facts_of_a_language_model_record_their_method(services: FactServices) -> None:
+    turn = await services.turn("For what it's worth I prefer tabs over spaces.")
     invented = json.loads(answer(content="The user hates spaces."))["facts"]
     both = json.dumps({"facts": [*json.loads(answer())["facts"], *invented]})
-    done = await house.extract(extractor=house.with_model(FakeModel(both)))
-    assert (done.method, done.dropped, done.problem) == (Method.LLM, 1, None)
-    (fact,) = await house.facts()
+    done = await services.extract(extractor=services.with_model(FakeModel(both)))
+    assert (done.method, done.dropped, done.problem) == (GenerationMethod.LLM, 1, None)
+    (fact,) = await services.facts()
     assert (fact.content, fact.confidence) == ("The user prefers tabs over spaces.", 0.8)
     assert fact.provenance == {**FROM, "method": "llm", "model": "fake-1", "from": [turn]}
-    assert (await house.memories.get(turn, HERE)).details["factsTaken"] == "llm"
+    assert (await services.memories.get(turn, HERE)).details["factsTaken"] == "llm"
 
 
-async def test_057_without_an_answer_of_the_model_the_rules_read_and_the_problem_is_told(house: House) -> None:
-    await house.turn("I prefer tabs over spaces.")
-    done = await house.extract(extractor=house.with_model(FakeModel("No.", "No!")))
+async def test_057_if_the_model_fails_rules_are_used_and_the_problem_is_reported(services: FactServices) -> None:
+    await services.turn("I prefer tabs over spaces.")
+    done = await services.extract(extractor=services.with_model(FakeModel("No.", "No!")))
     assert (done.method, done.problem and done.problem.message) == (
-        Method.EXTRACTIVE,
-        "fake does not answer with facts",
+        GenerationMethod.EXTRACTIVE,
+        "fake did not return facts as JSON",
     )
-    assert await house.contents() == ["I prefer tabs over spaces."]
+    assert await services.contents() == ["I prefer tabs over spaces."]
 
 
-# -- as every write --------------------------------------------------------------------------------
+# -- secrets and quotas ----------------------------------------------------------------------------
 
 
-async def test_057_what_may_not_be_kept_is_dropped_and_stops_no_other(store: SqliteStore) -> None:
+async def test_057_a_refused_fact_is_dropped_and_does_not_stop_others(store: SqliteStore) -> None:
     token = "sk-live-" + "a1B2" * 8
-    open_house = House(store, secrets=SecretsPolicy.KEEP)
-    await open_house.turn(f"We use {token} for payments. My name is Ada.")
-    refusing = House(store, secrets=SecretsPolicy.REFUSE)
+    permissive = FactServices(store, secrets=SecretsPolicy.KEEP)
+    await permissive.turn(f"We use {token} for payments. My name is Ada.")
+    refusing = FactServices(store, secrets=SecretsPolicy.REFUSE)
     done = await refusing.extract()
     assert (len(done.stored), done.dropped) == (1, 1)
     assert await refusing.contents() == ["My name is Ada."]
@@ -348,37 +358,41 @@ async def test_057_what_may_not_be_kept_is_dropped_and_stops_no_other(store: Sql
 
 async def test_057_secrets_are_masked(store: SqliteStore) -> None:
     token = "sk-live-" + "a1B2" * 8
-    await House(store, secrets=SecretsPolicy.KEEP).turn(f"We use {token} for payments.")
-    masking = House(store)
+    await FactServices(store, secrets=SecretsPolicy.KEEP).turn(f"We use {token} for payments.")
+    masking = FactServices(store)
     await masking.extract()
     (fact,) = await masking.facts()
     assert token not in fact.content
     assert fact.provenance["masked"] != []
 
 
-async def test_057_the_quota_of_whoever_asks_holds(store: SqliteStore) -> None:
-    house = House(store, quota=Quota(memories_per_client=1))
-    await house.turn("My name is Ada. I prefer tabs over spaces.", provenance={"client": "bob"})
+async def test_057_the_quota_of_the_caller_applies(store: SqliteStore) -> None:
+    services = FactServices(store, quota=Quota(memories_per_client=1))
+    await services.turn("My name is Ada. I prefer tabs over spaces.", provenance={"client": "bob"})
     with pytest.raises(QuotaExceeded):
-        await house.extract()
-    assert await house.contents() == []
-    assert (await House(store).extract()).turns == 1
+        await services.extract()
+    assert await services.contents() == []
+    assert (await FactServices(store).extract()).turns == 1
 
 
 # -- when a session is summarised ------------------------------------------------------------------
 
 
-async def test_057_a_session_that_is_summarised_gives_its_facts_and_its_summary_does_not_speak_twice(
-    house: House,
+async def test_057_summarising_a_session_extracts_its_facts_without_repeating_them(
+    services: FactServices,
 ) -> None:
-    await house.turn("I prefer tabs over spaces. Please fix the indentation of src/auth.py.", "I fixed src/auth.py.")
+    await services.turn("I prefer tabs over spaces. Please fix the indentation of src/auth.py.", "I fixed src/auth.py.")
     summariser = Summariser(
-        house.store.summaries, house.store.memories, house.memories, facts=house.extractor, clock=house.clock
+        services.store.summaries,
+        services.store.memories,
+        services.memories,
+        facts=services.extractor,
+        clock=services.clock,
     )
     quiet = SilentReporter()
-    made = await summariser.summarise_session("s1", HERE, {"tool": "summarize_sessions"}, quiet)
-    (summary,) = made.sessions
-    assert (made.facts, await house.contents()) == (1, ["I prefer tabs over spaces."])
+    result = await summariser.summarise_session("s1", HERE, {"tool": "summarize_sessions"}, quiet)
+    (summary,) = result.sessions
+    assert (result.facts, await services.contents()) == (1, ["I prefer tabs over spaces."])
     again = await summariser.summarise_session("s1", HERE, {"tool": "summarize_sessions"}, quiet)
     assert (again.facts, again.sessions[0].details) == (0, summary.details)
     assert (summary.details["memoryCount"], summary.details["evidence"]["facts"]) == (1, 0)

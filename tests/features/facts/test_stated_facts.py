@@ -1,4 +1,4 @@
-"""Facts are found where somebody states them in so many words, and nowhere else."""
+"""Rule-based extraction of explicitly stated facts."""
 
 import re
 
@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.features.facts.stated_facts import LONGEST_OF_ONES_OWN, FactCategory, Statement, statements_in
-from scrubjay.features.memory.models import Kind
+from scrubjay.features.facts.stated_facts import MAX_OWN_TEXT_LENGTH, FactCategory, Statement, find_statements
+from scrubjay.features.memory.models import MemoryKind
 
-PREFERENCE, DECISION, CONTEXT = Kind.PREFERENCE, Kind.DECISION, Kind.CONTEXT
+PREFERENCE, DECISION, CONTEXT = MemoryKind.PREFERENCE, MemoryKind.DECISION, MemoryKind.CONTEXT
 
 
-def stated(text: str) -> list[Statement]:
-    return statements_in(text, speaker="user", is_agent=False)
+def statements_in(text: str) -> list[Statement]:
+    return find_statements(text, speaker="user", is_agent=False)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def stated(text: str) -> list[Statement]:
         ("Remember that the staging host is called heron.", CONTEXT, None),
     ],
 )
-def test_057_what_is_stated_is_taken_as_it_stands(text: str, kind: Kind, subject: str | None) -> None:
-    (found,) = stated(text)
+def test_057_statements_are_extracted_verbatim(text: str, kind: MemoryKind, subject: str | None) -> None:
+    (found,) = statements_in(text)
     assert (found.text, found.kind, found.subject) == (text, kind, subject)
 
 
@@ -89,13 +89,13 @@ def test_057_what_is_stated_is_taken_as_it_stands(text: str, kind: Kind, subject
         "I prefer tea. " + "Much more was pasted here. " * 100,
     ],
 )
-def test_057_what_is_asked_guessed_quoted_pasted_or_points_elsewhere_is_no_fact(text: str) -> None:
-    assert stated(text) == []
+def test_057_questions_guesses_quotes_pasted_text_and_pronouns_are_no_facts(text: str) -> None:
+    assert statements_in(text) == []
 
 
-def test_057_a_statement_is_found_among_other_sentences_without_its_opening_and_once() -> None:
+def test_057_a_statement_among_other_sentences_is_found_once_without_its_introduction() -> None:
     text = "Hi! By the way, I prefer tabs over spaces. Can you fix the login? I prefer tabs over spaces."
-    assert stated(text) == [
+    assert statements_in(text) == [
         Statement(
             text="I prefer tabs over spaces.",
             kind=PREFERENCE,
@@ -107,20 +107,20 @@ def test_057_a_statement_is_found_among_other_sentences_without_its_opening_and_
     ]
 
 
-def test_057_what_is_so_besides_takes_nothings_place() -> None:
-    assert [one.subject for one in stated("We also use Redis for caching.")] == [None]
-    assert [one.subject for one in stated("Also, we use Redis for caching.")] == [None]
+def test_057_an_additional_fact_supersedes_nothing() -> None:
+    assert [one.subject for one in statements_in("We also use Redis for caching.")] == [None]
+    assert [one.subject for one in statements_in("Also, we use Redis for caching.")] == [None]
 
 
-def test_057_what_one_person_says_of_themselves_is_not_said_of_another() -> None:
-    (ada,) = statements_in("My name is Ada.", speaker="Ada", is_agent=False)
-    (bob,) = statements_in("My name is Bob.", speaker="Bob", is_agent=False)
+def test_057_personal_subjects_differ_by_speaker() -> None:
+    (ada,) = find_statements("My name is Ada.", speaker="Ada", is_agent=False)
+    (bob,) = find_statements("My name is Bob.", speaker="Bob", is_agent=False)
     assert (ada.subject, bob.subject) == ("Ada: own name", "Bob: own name")
 
 
-def test_057_of_an_agent_only_common_decisions_are_taken_and_with_less_trust() -> None:
-    said = "I prefer tabs. We decided to use Rust for the parser. I decided to wait. Always run the tests."
-    (found,) = statements_in(said, speaker="assistant", is_agent=True)
+def test_057_only_joint_decisions_of_agents_are_extracted_with_less_confidence() -> None:
+    text = "I prefer tabs. We decided to use Rust for the parser. I decided to wait. Always run the tests."
+    (found,) = find_statements(text, speaker="assistant", is_agent=True)
     assert (found.text, found.confidence) == ("We decided to use Rust for the parser.", 0.6)
 
 
@@ -146,12 +146,12 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES | st.text(max_size=5), max_size=30).map("".join))
-def test_057_nothing_is_ever_made_up(text: str) -> None:
-    for one in stated(text):
-        said = iter(re.findall(r"[^\W_]+", text))
-        assert all(word in said for word in re.findall(r"[^\W_]+", one.text)), "the same words in the same order"
+def test_057_every_extracted_fact_occurs_in_its_text(text: str) -> None:
+    for one in statements_in(text):
+        words = iter(re.findall(r"[^\W_]+", text))
+        assert all(word in words for word in re.findall(r"[^\W_]+", one.text)), "the same words in the same order"
 
 
-def test_a_text_that_is_hard_to_read_is_read_quickly() -> None:
+def test_pathological_text_is_parsed_quickly() -> None:
     for piece in ("I prefer ", "we use a ", "the deadline for ", "a: b over "):
-        stated((piece * 1_000)[:LONGEST_OF_ONES_OWN])
+        statements_in((piece * 1_000)[:MAX_OWN_TEXT_LENGTH])

@@ -1,4 +1,4 @@
-"""The tool that takes facts out of turns, in whole applications with and without a language model."""
+"""The tool `extract_facts`, called in applications with and without a language model."""
 
 import json
 from pathlib import Path
@@ -16,15 +16,15 @@ from tests.models.service import running_service
 TURN = {"prompt": "I prefer tabs over spaces.", "thought": "", "response": "Noted.", "sessionId": "s1"}
 
 
-async def call(on: Application, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    return (await on.dispatcher.call(tool, arguments, CallContext(surface="python"))).model_dump(mode="json")
+async def call(app: Application, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    return (await app.dispatcher.call(tool, arguments, CallContext(surface="python"))).model_dump(mode="json")
 
 
-async def test_057_facts_are_taken_out_by_a_job_which_tells_ids_and_no_words(tmp_path: Path) -> None:
-    async with running(Settings(home=tmp_path)) as one:
-        turn = (await call(one, "add_memory", **TURN))["id"]
-        done = await call(one, "extract_facts", sessionId="s1")
-        (fact,) = (await call(one, "recall", query="tabs or spaces?", kinds=["preference"]))["memories"]
+async def test_057_the_extraction_job_returns_ids_without_content(tmp_path: Path) -> None:
+    async with running(Settings(home=tmp_path)) as app:
+        turn = (await call(app, "add_memory", **TURN))["id"]
+        done = await call(app, "extract_facts", sessionId="s1")
+        (fact,) = (await call(app, "recall", query="tabs or spaces?", kinds=["preference"]))["memories"]
         assert (done["state"], done["result"]) == (
             "completed",
             {
@@ -39,7 +39,7 @@ async def test_057_facts_are_taken_out_by_a_job_which_tells_ids_and_no_words(tmp
                         "conflicts": [],
                     }
                 ],
-                "noted": [],
+                "restated": [],
                 "dropped": 0,
                 "method": "extractive",
                 "problem": None,
@@ -53,19 +53,19 @@ async def test_057_facts_are_taken_out_by_a_job_which_tells_ids_and_no_words(tmp
             "from": [turn],
         }
         with pytest.raises(NotFound):
-            await call(one, "extract_facts", sessionId="s2")
+            await call(app, "extract_facts", sessionId="s2")
 
 
-async def test_057_a_language_model_over_http_is_heard_and_checked(tmp_path: Path) -> None:
+async def test_057_facts_of_a_language_model_over_http_are_validated(tmp_path: Path) -> None:
     claimed = {"kind": "preference", "category": "preferences", "turn": 1, "quote": "I prefer tabs", "confidence": 1}
     contents = ["The user prefers tabs over spaces.", "The user hates spaces."]
     with running_service() as service:
-        service.says = lambda body: json.dumps({"facts": [{**claimed, "content": content} for content in contents]})
+        service.reply = lambda body: json.dumps({"facts": [{**claimed, "content": content} for content in contents]})
         settings = Settings(home=tmp_path, llm=LlmSettings(base_url=service.url, model="mine", retries=0))
-        async with running(settings) as one:
-            await call(one, "add_memory", **TURN)
-            done = (await call(one, "extract_facts", sessionId="s1"))["result"]
-            found = (await call(one, "recall", query="tabs or spaces?", kinds=["preference"]))["memories"]
+        async with running(settings) as app:
+            await call(app, "add_memory", **TURN)
+            done = (await call(app, "extract_facts", sessionId="s1"))["result"]
+            found = (await call(app, "recall", query="tabs or spaces?", kinds=["preference"]))["memories"]
         assert (done["method"], done["dropped"], done["problem"]) == ("llm", 1, None)
         assert [memory["content"] for memory in found] == ["The user prefers tabs over spaces."]
         assert [request.path for request in service.requests] == ["/v1/chat/completions"]

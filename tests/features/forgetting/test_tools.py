@@ -1,4 +1,4 @@
-"""The tools of forgetting, called in this process: what they answer, and what they refuse."""
+"""The tools of forgetting: previews, health, protection and refusals."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -20,13 +20,13 @@ MEMORIES = {"faded": (0.5, 20), "fresh": (0.5, 0), "old": (0.65, 31), "precious"
 
 @pytest.fixture
 async def ids(tmp_path: Path) -> dict[str, str]:
-    """Memories of a store, by what becomes of them."""
+    """Fill a store and return the ids of its memories by name."""
     store = await SqliteStore.open(tmp_path)
     now = datetime.now(UTC)
     writes = {
-        name: write(name, importance=importance, recorded_at=kept_at, updated_at=kept_at)
+        name: write(name, importance=importance, recorded_at=stored_at, updated_at=stored_at)
         for name, (importance, days) in MEMORIES.items()
-        for kept_at in [now - timedelta(days=days)]
+        for stored_at in [now - timedelta(days=days)]
     }
     await store.memories.put(list(writes.values()))
     await store.close()
@@ -39,24 +39,24 @@ async def call(tmp_path: Path, ids: dict[str, str], request: pytest.FixtureReque
     async with running(settings) as application:
 
         async def call(tool: str, /, **arguments: Any) -> dict[str, Any]:
-            answer = await application.dispatcher.call(tool, arguments, CallContext(surface="python"))
-            return answer.model_dump(mode="json")
+            result = await application.dispatcher.call(tool, arguments, CallContext(surface="python"))
+            return result.model_dump(mode="json")
 
         yield call
 
 
-async def test_049_nothing_goes_unless_it_is_asked_for_twice(call: Call, ids: dict[str, str]) -> None:
-    rehearsed = (await call("forget_faded"))["result"]
-    assert rehearsed.pop("looked_at")
-    assert [(one["id"], one["reason"], round(one["strength"], 3)) for one in rehearsed.pop("memories")] == [
+async def test_049_nothing_is_erased_without_dry_run_false(call: Call, ids: dict[str, str]) -> None:
+    preview = (await call("forget_faded"))["result"]
+    assert preview.pop("evaluated_at")
+    assert [(one["id"], one["reason"], round(one["strength"], 3)) for one in preview.pop("memories")] == [
         (ids["faded"], "faded", 0.068),
         (ids["old"], "faded", 0.029),
     ]
-    assert rehearsed == {
+    assert preview == {
         "dry_run": True,
         "considered": 5,
         "forgotten": 2,
-        "reasons": {"faded": 2, "old": 0, "crowded": 0},
+        "reasons": {"faded": 2, "old": 0, "over_capacity": 0},
         "spared": 1,
         "bands": {"forget": 3, "at_risk": 0, "healthy": 1, "strong": 1},
     }
@@ -66,7 +66,7 @@ async def test_049_nothing_goes_unless_it_is_asked_for_twice(call: Call, ids: di
         await call("memory_health", id=ids["faded"])
 
 
-async def test_048_health_tells_bands_what_was_forgotten_and_how_one_memory_is(call: Call, ids: dict[str, str]) -> None:
+async def test_048_health_reports_bands_totals_and_one_memory(call: Call, ids: dict[str, str]) -> None:
     await call("forget_faded", dry_run=False)
     health = await call("memory_health", id=ids["strong"])
     assert health.pop("last_run")
@@ -79,7 +79,7 @@ async def test_048_health_tells_bands_what_was_forgotten_and_how_one_memory_is(c
     assert health == {
         "memories": 3,
         "bands": {"forget": 1, "at_risk": 0, "healthy": 1, "strong": 1},
-        "would_go": 0,
+        "would_forget": 0,
         "enabled": False,
         "threshold": 0.1,
         "interval_ms": None,
@@ -88,20 +88,18 @@ async def test_048_health_tells_bands_what_was_forgotten_and_how_one_memory_is(c
     }
 
 
-@pytest.mark.parametrize("call", [{"cleanup": True, "threshold": 0.0, "cleanup_most": 2}], indirect=True)
+@pytest.mark.parametrize("call", [{"cleanup": True, "threshold": 0.0, "cleanup_max_memories": 2}], indirect=True)
 async def test_050_cleanup_is_a_setting(call: Call, ids: dict[str, str]) -> None:
     done = (await call("forget_faded", dry_run=False))["result"]
-    assert done["reasons"] == {"faded": 0, "old": 1, "crowded": 2}
+    assert done["reasons"] == {"faded": 0, "old": 1, "over_capacity": 2}
     assert [(one["id"], one["reason"]) for one in done["memories"]] == [
         (ids["old"], "old"),
-        (ids["faded"], "crowded"),
-        (ids["fresh"], "crowded"),
+        (ids["faded"], "over_capacity"),
+        (ids["fresh"], "over_capacity"),
     ]
 
 
-async def test_049_a_protected_memory_is_spared_until_it_is_not_protected_any_more(
-    call: Call, ids: dict[str, str]
-) -> None:
+async def test_049_a_memory_is_spared_while_it_is_protected(call: Call, ids: dict[str, str]) -> None:
     assert await call("protect_memory", id=ids["faded"]) == {"id": ids["faded"], "protected": True}
     done = (await call("forget_faded", dry_run=False))["result"]
     assert ([one["id"] for one in done["memories"]], done["spared"]) == ([ids["old"]], 2)
@@ -112,6 +110,6 @@ async def test_049_a_protected_memory_is_spared_until_it_is_not_protected_any_mo
 
 
 @pytest.mark.parametrize("tool", ["protect_memory", "unprotect_memory", "memory_health"])
-async def test_049_what_is_not_there_is_not_found(call: Call, tool: str) -> None:
+async def test_049_an_unknown_memory_is_not_found(call: Call, tool: str) -> None:
     with pytest.raises(NotFound):
         await call(tool, id="mem_nothing")

@@ -1,4 +1,4 @@
-"""When two names mean the same, and what ids they make (row 87)."""
+"""Normalization of entity names, ids and predicates (rows 86 and 87)."""
 
 import re
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay.core.errors import InvalidRequest
-from scrubjay.features.knowledge.names import entity_of, key_of, keys_of, predicate_of
+from scrubjay.features.knowledge.names import name_key, name_keys, new_entity, normalize_predicate
 
 
 @pytest.mark.parametrize(
@@ -22,40 +22,40 @@ from scrubjay.features.knowledge.names import entity_of, key_of, keys_of, predic
     ],
 )
 def test_087_names_that_differ_only_in_writing_are_the_same(one: str, other: str) -> None:
-    assert {*keys_of(one)} & {*keys_of(other)}
+    assert {*name_keys(one)} & {*name_keys(other)}
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [("Ann", "Anna"), ("Ann A", "Anna"), ("C", "C++"), ("C#", "C++"), ("server 1", "server 2"), ("net", ".NET")],
 )
-def test_087_names_that_are_only_alike_are_not(one: str, other: str) -> None:
-    assert not {*keys_of(one)} & {*keys_of(other)}
-    assert entity_of(one).id != entity_of(other).id
+def test_087_similar_names_are_different_entities(one: str, other: str) -> None:
+    assert not {*name_keys(one)} & {*name_keys(other)}
+    assert new_entity(one).id != new_entity(other).id
 
 
-def test_087_ids_tell_the_type_and_the_name() -> None:
-    assert entity_of("Billing Service").id == "entity:billing-service"
-    assert entity_of("Ann", "Person").id == "person:ann"
-    assert re.fullmatch(r"entity:[0-9a-f]{10}", entity_of("\N{CJK UNIFIED IDEOGRAPH-6771}").id)
-    assert re.fullmatch(r"entity:c-[0-9a-f]{10}", entity_of("C++").id)
-    for nothing in ("", " ", "...", '""', "-"):
+def test_087_an_id_contains_the_type_and_the_name() -> None:
+    assert new_entity("Billing Service").id == "entity:billing-service"
+    assert new_entity("Ann", "Person").id == "person:ann"
+    assert re.fullmatch(r"entity:[0-9a-f]{10}", new_entity("\N{CJK UNIFIED IDEOGRAPH-6771}").id)
+    assert re.fullmatch(r"entity:c-[0-9a-f]{10}", new_entity("C++").id)
+    for invalid in ("", " ", "...", '""', "-"):
         with pytest.raises(InvalidRequest):
-            entity_of(nothing)
+            new_entity(invalid)
 
 
 @given(st.text(max_size=120), st.text(max_size=120))
-def test_087_two_names_have_one_id_only_if_they_have_one_key(one: str, other: str) -> None:
-    if not key_of(one) or not key_of(other):
+def test_087_names_have_the_same_id_exactly_when_they_have_the_same_key(one: str, other: str) -> None:
+    if not name_key(one) or not name_key(other):
         return
-    first, second = entity_of(one), entity_of(other)
-    assert (first.id == second.id) == (key_of(one) == key_of(other))
+    first, second = new_entity(one), new_entity(other)
+    assert (first.id == second.id) == (name_key(one) == name_key(other))
     assert re.fullmatch(r"entity:[a-z0-9-]{1,50}", first.id)
 
 
-def test_086_a_predicate_is_small_letters_and_underscores() -> None:
-    assert predicate_of(" Depends  on! ") == "depends_on"
-    assert predicate_of("is-part-of") == "is_part_of"
-    for nothing in ("", "!!", "_", "x" * 101):
+def test_086_a_predicate_is_lower_case_with_underscores() -> None:
+    assert normalize_predicate(" Depends  on! ") == "depends_on"
+    assert normalize_predicate("is-part-of") == "is_part_of"
+    for invalid in ("", "!!", "_", "x" * 101):
         with pytest.raises(InvalidRequest):
-            predicate_of(nothing)
+            normalize_predicate(invalid)

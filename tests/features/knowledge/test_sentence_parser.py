@@ -1,13 +1,13 @@
-"""What rules read out of plain sentences, and what they leave (row 87)."""
+"""Rule-based extraction of relations from plain sentences (row 87)."""
 
 import pytest
 
-from scrubjay.features.knowledge.rules import KNOWN
-from scrubjay.features.knowledge.sentence_parser import SPOKEN, read_relations
+from scrubjay.features.knowledge.rules import STANDARD_PREDICATES
+from scrubjay.features.knowledge.sentence_parser import PREDICATE_PHRASES, parse_relations
 
 
-def read(text: str) -> list[str]:
-    return [f"{one.subject} {one.predicate} {one.object}" for one in read_relations(text).relations]
+def relations_in(text: str) -> list[str]:
+    return [f"{one.subject} {one.predicate} {one.object}" for one in parse_relations(text).relations]
 
 
 @pytest.mark.parametrize(
@@ -29,9 +29,9 @@ def read(text: str) -> list[str]:
         ("The secret plan depends on the API.", ["secret plan depends_on API"]),
     ],
 )
-def test_087_plain_sentences_are_understood(text: str, relations: list[str]) -> None:
-    assert read(text) == relations
-    assert read_relations(text).not_understood == []
+def test_087_plain_sentences_yield_relations(text: str, relations: list[str]) -> None:
+    assert relations_in(text) == relations
+    assert parse_relations(text).not_understood == []
 
 
 @pytest.mark.parametrize(
@@ -61,27 +61,31 @@ def test_087_plain_sentences_are_understood(text: str, relations: list[str]) -> 
         "A depends on " + "B" * 200 + ".",
     ],
 )
-def test_087_what_is_denied_asked_supposed_or_unclear_is_left_and_told(sentence: str) -> None:
-    reading = read_relations(sentence)
-    assert ([*reading.relations], reading.not_understood) == ([], [sentence])
+def test_087_negated_interrogative_hypothetical_and_unclear_sentences_are_reported_as_not_understood(
+    sentence: str,
+) -> None:
+    parsed = parse_relations(sentence)
+    assert ([*parsed.relations], parsed.not_understood) == ([], [sentence])
 
 
-def test_087_a_sentence_that_is_not_understood_does_not_spoil_others() -> None:
-    reading = read_relations("Alpha requires Beta. It is red. Gamma requires Delta.")
-    assert [one.subject for one in reading.relations] == ["Alpha", "Gamma"]
-    assert reading.not_understood == ["It is red."]
-    assert reading.relations[0].sentence == "Alpha requires Beta."
+def test_087_a_sentence_that_is_not_understood_does_not_affect_others() -> None:
+    parsed = parse_relations("Alpha requires Beta. It is red. Gamma requires Delta.")
+    assert [one.subject for one in parsed.relations] == ["Alpha", "Gamma"]
+    assert parsed.not_understood == ["It is red."]
+    assert parsed.relations[0].sentence == "Alpha requires Beta."
 
 
-def test_087_every_known_predicate_can_be_spoken() -> None:
-    assert {name.rstrip("<") for name in SPOKEN} >= {*KNOWN}
-    for predicate, forms in SPOKEN.items():
-        for form in forms:
+def test_087_every_standard_predicate_has_phrases() -> None:
+    assert {name.rstrip("<") for name in PREDICATE_PHRASES} >= {*STANDARD_PREDICATES}
+    for predicate, phrases in PREDICATE_PHRASES.items():
+        for phrase in phrases:
             ends = "Zed", "Yod"
-            said = ends[::-1] if predicate.endswith("<") else ends
-            assert read(f"Zed {form} Yod.") == [f"{said[0]} {predicate.rstrip('<')} {said[1]}"], form
+            expected = ends[::-1] if predicate.endswith("<") else ends
+            assert relations_in(f"Zed {phrase} Yod.") == [f"{expected[0]} {predicate.rstrip('<')} {expected[1]}"], (
+                phrase
+            )
 
 
-def test_087_hostile_texts_take_no_time() -> None:
+def test_087_pathological_texts_are_parsed_quickly() -> None:
     for text in ("A, " * 30_000, "and " * 30_000, "A depends on " * 10_000, '"' * 50_000, "a_" * 40_000, "." * 50_000):
-        read_relations(text)
+        parse_relations(text)

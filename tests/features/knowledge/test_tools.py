@@ -1,4 +1,4 @@
-"""The tool `knowledge` and its older names. Numbers are rows of the feature table."""
+"""The tools `knowledge`, `consult_graph` and `teach_mimo`. Numbers are rows of the feature table."""
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from scrubjay.app import maintenance as upkeep
+from scrubjay.app import maintenance
 from scrubjay.app.application import Application
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
@@ -52,24 +52,23 @@ def call(app: Application) -> Call:
     return caller_of(app)
 
 
-async def inferred(app: Application) -> None:
-    """Until all that follows is inferred."""
+async def run_inference(app: Application) -> None:
     await (await app.services.get(BackgroundInference)).catch_up()
 
 
-async def test_086_what_is_taught_outlives_the_process(tmp_path: Path) -> None:
+async def test_086_triples_survive_a_restart(tmp_path: Path) -> None:
     async with running(Settings(home=tmp_path)) as application:
-        taught = await caller_of(application)("teach_mimo", subject="Ann", predicate="reports to", object="Bob")
-    assert (taught["status"], taught["triples_created"]) == ("learned", 1)
+        result = await caller_of(application)("teach_mimo", subject="Ann", predicate="reports to", object="Bob")
+    assert (result["status"], result["triples_created"]) == ("learned", 1)
     async with running(Settings(home=tmp_path)) as application:
         answer = await caller_of(application)("consult_graph", query="ann")
     (known,) = answer["relationships"]["outgoing"]
-    assert (known["id"], known["predicate"], known["object_id"]) == (taught["triple_id"], "reports_to", "entity:bob")
+    assert (known["id"], known["predicate"], known["object_id"]) == (result["triple_id"], "reports_to", "entity:bob")
     assert (answer["entity"], answer["resolved_by"], answer["relationships"]["incoming"]) == ("entity:ann", "name", [])
 
 
-async def test_086_all_that_a_triple_can_have_is_kept_and_taught_anew_it_is_replaced(call: Call) -> None:
-    said = {
+async def test_086_all_fields_of_a_triple_are_stored_and_teaching_it_again_replaces_them(call: Call) -> None:
+    arguments = {
         "operation": "teach",
         "subject": "Ann",
         "predicate": "member_of",
@@ -83,30 +82,30 @@ async def test_086_all_that_a_triple_can_have_is_kept_and_taught_anew_it_is_repl
         "metadata": {"page": 7},
         "graph_id": "people",
     }
-    (triple,) = (first := await call("knowledge", **said))["triples"]
-    expected = {name: said[name] for name in ("predicate", "confidence", "source", "ttl", "context", "metadata")}
+    (triple,) = (first := await call("knowledge", **arguments))["triples"]
+    expected = {name: arguments[name] for name in ("predicate", "confidence", "source", "ttl", "context", "metadata")}
     assert expected.items() <= triple.items()
     assert (triple["subject_id"], triple["object_id"]) == ("person:ann", "team:team-blue")
     assert (triple["scope"], triple["graph_id"]) == ("global", "people")
-    again = await call("knowledge", **said | {"confidence": 0.9, "ttl": None, "context": None, "metadata": {}})
+    again = await call("knowledge", **arguments | {"confidence": 0.9, "ttl": None, "context": None, "metadata": {}})
     assert (again["triple_id"], again["status"], again["triples_created"]) == (first["triple_id"], "learned", 0)
     (changed,) = again["triples"]
     assert (changed["confidence"], changed["context"]) == (0.9, "as of May")
     assert "expires_at" not in changed
-    assert (await call("knowledge", query="Ann"))["message"] == "No matching entities", "that is another graph"
+    assert (await call("knowledge", query="Ann"))["message"] == "No matching entities", "the triple is in another graph"
 
 
-async def test_086_many_are_taught_at_once_and_what_is_known_stays(call: Call) -> None:
+async def test_086_a_batch_is_stored_and_known_triples_stay_unchanged(call: Call) -> None:
     first = await call("knowledge", operation="teach", subject="a1", predicate="uses", object="b1", confidence=0.5)
     many = [{"subject": "a1", "predicate": "uses", "object": name} for name in ("b1", "c1", "d1")]
-    taught = await call("knowledge", operation="teach", triples=many, source="a list")
-    assert (taught["triples_created"], taught["triples_known"]) == (2, 1)
-    assert (taught["triples"][0]["id"], taught["triples"][0]["confidence"]) == (first["triple_id"], 0.5)
+    result = await call("knowledge", operation="teach", triples=many, source="a list")
+    assert (result["triples_created"], result["triples_known"]) == (2, 1)
+    assert (result["triples"][0]["id"], result["triples"][0]["confidence"]) == (first["triple_id"], 0.5)
     again = await call("knowledge", operation="teach", triples=many)
     assert (again["status"], again["triples_created"]) == ("already_known", 0)
 
 
-async def test_086_what_has_expired_is_not_told(call: Call, clock: ManualClock) -> None:
+async def test_086_expired_triples_are_not_returned(call: Call, clock: ManualClock) -> None:
     await call("knowledge", operation="teach", subject="Ann", predicate="located_in", object="Rome", ttl=60)
     clock.advance(59)
     assert (await call("consult_graph", entity="Ann", predicate="located_in"))["count"] == 1
@@ -115,7 +114,7 @@ async def test_086_what_has_expired_is_not_told(call: Call, clock: ManualClock) 
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid",
     [
         {"operation": "query"},
         {"operation": "query", "entity": "Ann"},
@@ -137,17 +136,18 @@ async def test_086_what_has_expired_is_not_told(call: Call, clock: ManualClock) 
         {"query": "a", "depth": 0},
     ],
 )
-async def test_086_what_does_not_fit_is_refused_and_changes_nothing(call: Call, wrong: dict[str, Any]) -> None:
+async def test_086_invalid_requests_are_refused_and_change_nothing(call: Call, invalid: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest):
-        await call("knowledge", **wrong)
+        await call("knowledge", **invalid)
     assert (await call("knowledge", operation="status"))["graph"]["triples"] == 0
 
 
-async def test_087_a_question_makes_no_entity(call: Call) -> None:
+async def test_087_a_query_creates_no_entity(app: Application, call: Call) -> None:
     await call("teach_mimo", text="The billing service depends on PostgreSQL.")
+    await run_inference(app)  # otherwise the background run changes the status between the two reads
     before = (await call("knowledge", operation="status"))["graph"]
-    for asked in ({"query": "payments"}, {"entity": "payments", "predicate": "depends_on"}):
-        answer = await call("knowledge", **asked)
+    for arguments in ({"query": "payments"}, {"entity": "payments", "predicate": "depends_on"}):
+        answer = await call("knowledge", **arguments)
         assert (answer["results"], answer["message"]) == ([], "No matching entities")
     for operation in ("path", "prove"):
         with pytest.raises(NotFound):
@@ -156,23 +156,23 @@ async def test_087_a_question_makes_no_entity(call: Call) -> None:
     assert (await call("knowledge", operation="status"))["graph"] == before
 
 
-async def test_087_names_are_resolved_by_name_then_by_meaning_and_never_by_a_guess(call: Call) -> None:
+async def test_087_names_are_resolved_by_name_then_by_embedding_and_never_guessed(call: Call) -> None:
     await call("teach_mimo", text="The billing service uses prod-db-1. Ann knows Anna. PostgreSQL is a database.")
-    for name, found, by in (
+    for name, entity, resolved_by in (
         ("Billing_Service", "entity:billing-service", "name"),
         ("entity:ann", "entity:ann", "id"),
         ("anna", "entity:anna", "name"),
         ("the billing services", "entity:billing-service", "meaning"),
     ):
         answer = await call("consult_graph", query=name)
-        assert (answer["entity"], answer["resolved_by"]) == (found, by), name
+        assert (answer["entity"], answer["resolved_by"]) == (entity, resolved_by), name
     for name in ("prod-db-2", "Anne", "postgres"):
         answer = await call("consult_graph", query=name)
         assert answer["message"] == "No matching entities", name
-    assert [one["id"] for one in answer["similar"]] == ["entity:postgresql"], "it is only told as similar"
+    assert [one["id"] for one in answer["similar"]] == ["entity:postgresql"], "it is only reported as similar"
 
 
-async def test_087_a_name_of_several_is_ambiguous(call: Call) -> None:
+async def test_087_a_name_of_several_entities_is_ambiguous(call: Call) -> None:
     for kind in ("person", "city"):
         await call("knowledge", operation="teach", subject="Paris", subject_type=kind, predicate="is_a", object=kind)
     answer = await call("consult_graph", query="paris")
@@ -180,9 +180,9 @@ async def test_087_a_name_of_several_is_ambiguous(call: Call) -> None:
     with pytest.raises(Conflict) as refused:
         await call("teach_mimo", subject="Paris", predicate="knows", object="Helen")
     assert sorted(refused.value.details["candidates"]) == ["city:paris", "person:paris"]
-    taught = await call("teach_mimo", text="Paris knows Helen. Helen knows Hector.")
-    assert [one["name"] for one in taught["doubtful"]] == ["Paris"]
-    assert [one["subject"] for one in taught["triples"]] == ["Helen"]
+    result = await call("teach_mimo", text="Paris knows Helen. Helen knows Hector.")
+    assert [one["name"] for one in result["ambiguous_facts"]] == ["Paris"]
+    assert [one["subject"] for one in result["triples"]] == ["Helen"]
     with pytest.raises(Conflict):
         await call("teach_mimo", text="Paris owns Helen.")
     by_id = await call("teach_mimo", subject="person:paris", predicate="knows", object="Helen")
@@ -191,25 +191,25 @@ async def test_087_a_name_of_several_is_ambiguous(call: Call) -> None:
     assert typed["triples"][0]["subject_id"] == "city:paris"
 
 
-async def test_087_a_likely_double_is_told_and_an_alias_puts_it_right(call: Call) -> None:
+async def test_087_a_likely_duplicate_is_reported_and_resolved_with_an_alias(call: Call) -> None:
     await call("teach_mimo", text="PostgreSQL is a database.")
-    taught = await call("teach_mimo", text="Billing uses postgres.")
-    assert [one["id"] for one in taught["perhaps_same"]["entity:postgres"]] == ["entity:postgresql"]
+    result = await call("teach_mimo", text="Billing uses postgres.")
+    assert [one["id"] for one in result["possible_duplicates"]["entity:postgres"]] == ["entity:postgresql"]
     with pytest.raises(Conflict):
         await call("knowledge", operation="alias", entity="PostgreSQL", alias="postgres")
     await call("knowledge", operation="forget", entity="entity:postgres")
     named = await call("knowledge", operation="alias", entity="PostgreSQL", alias="Postgres")
     assert named["aliases"] == ["Postgres"]
-    taught = await call("teach_mimo", text="Billing uses postgres.")
-    assert (taught["triples"][0]["object_id"], taught["entities_created"]) == ("entity:postgresql", ["entity:billing"])
+    result = await call("teach_mimo", text="Billing uses postgres.")
+    assert (result["triples"][0]["object_id"], result["entities_created"]) == ("entity:postgresql", ["entity:billing"])
 
 
-async def test_087_a_text_is_read_by_rules_and_what_was_not_understood_is_told(call: Call) -> None:
-    taught = await call("teach_mimo", text="Ann and Dan report to Bob. They are nice.", source="minutes")
-    assert (taught["status"], taught["method"], taught["triples_created"]) == ("learned", "rules", 2)
-    assert taught["not_understood"] == ["They are nice."]
-    assert {one["source"] for one in taught["triples"]} == {"minutes"}
-    assert taught["triples"][0]["context"] == "Ann and Dan report to Bob."
+async def test_087_a_text_is_parsed_by_rules_and_other_sentences_are_reported(call: Call) -> None:
+    result = await call("teach_mimo", text="Ann and Dan report to Bob. They are nice.", source="minutes")
+    assert (result["status"], result["method"], result["triples_created"]) == ("learned", "rules", 2)
+    assert result["not_understood"] == ["They are nice."]
+    assert {one["source"] for one in result["triples"]} == {"minutes"}
+    assert result["triples"][0]["context"] == "Ann and Dan report to Bob."
     with pytest.raises(InvalidRequest) as refused:
         await call("teach_mimo", text="They are nice.")
     assert refused.value.details == {"method": "rules", "not_understood": ["They are nice."]}
@@ -219,7 +219,7 @@ TEXT = "Ann, who leads payments, answers to Bob these days. Bob does not lead pa
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("reply", "expected"),
     [
         (
             json.dumps({"triples": [
@@ -236,30 +236,30 @@ TEXT = "Ann, who leads payments, answers to Bob these days. Bob does not lead pa
         (None, "llm_extraction_failed"),
     ],
 )  # fmt: skip
-async def test_087_a_language_model_reads_freer_texts_and_invents_nothing(
-    tmp_path: Path, said: str | None, expected: str
+async def test_087_relations_of_a_language_model_must_be_supported_by_the_text(
+    tmp_path: Path, reply: str | None, expected: str
 ) -> None:
     with running_service() as service:
-        service.says = lambda body: said or ""
-        url = service.url if said is not None else "http://127.0.0.1:9"
-        chosen = {"base_url": url, "model": "a-model"}
-        async with running(Settings.model_validate({"home": tmp_path, "llm": chosen})) as application:
+        service.reply = lambda body: reply or ""
+        url = service.url if reply is not None else "http://127.0.0.1:9"
+        llm = {"base_url": url, "model": "a-model"}
+        async with running(Settings.model_validate({"home": tmp_path, "llm": llm})) as application:
             call = caller_of(application)
             if expected == "learned":
-                taught = await call("teach_mimo", text=TEXT)
-                assert (taught["status"], taught["method"], taught["model"]) == ("learned", "llm", "a-model-0613")
-                assert [(one["subject"], one["object"]) for one in taught["triples"]] == [("Ann", "Bob")]
-                assert taught["notes"] == ["4 relations that the text does not bear out were left out"]
+                result = await call("teach_mimo", text=TEXT)
+                assert (result["status"], result["method"], result["model"]) == ("learned", "llm", "a-model-0613")
+                assert [(one["subject"], one["object"]) for one in result["triples"]] == [("Ann", "Bob")]
+                assert result["notes"] == ["4 relations that the text does not support were dropped"]
                 return
             with pytest.raises(Unavailable) as failed:
                 await call("teach_mimo", text=TEXT)
             assert failed.value.details["error"] == expected
             plain = await call("teach_mimo", text="Ann reports to Bob.")
             assert (plain["method"], plain["triples_created"]) == ("rules", 1)
-            assert plain["notes"][0].startswith("read by rules: no relations could be extracted")
+            assert plain["notes"][0].startswith("the text was parsed by rules: no relations could be extracted")
 
 
-async def test_088_all_that_can_be_reached_paths_and_patterns(call: Call) -> None:
+async def test_088_reachable_entities_paths_and_patterns_are_found(call: Call) -> None:
     await call("teach_mimo", text="Alpha depends on Beta. Beta depends on Gamma. Gamma depends on Alpha.")
     await call("knowledge", operation="teach", subject="Gamma", predicate="depends_on", object="Delta", confidence=0.8)
     answer = await call("consult_graph", entity="Alpha", predicate="depends on")
@@ -290,52 +290,64 @@ async def test_088_all_that_can_be_reached_paths_and_patterns(call: Call) -> Non
     assert (found["count"], found["triples"][0]["object"]) == (1, "Delta")
 
 
-async def test_089_what_follows_is_inferred_in_the_background_and_withdrawn(app: Application, call: Call) -> None:
-    taught = await call("teach_mimo", text="Ann reports to Bob. Bob reports to Carol.")
-    first, second = (one["id"] for one in taught["triples"])
-    with anyio.fail_after(30):  # half a second after the teaching
+async def test_089_triples_are_inferred_in_the_background_and_deleted_with_their_premises(
+    app: Application, call: Call
+) -> None:
+    result = await call("teach_mimo", text="Ann reports to Bob. Bob reports to Carol.")
+    first, second = (one["id"] for one in result["triples"])
+    with anyio.fail_after(30):  # inference starts half a second after the write
         while not (await call("knowledge", operation="status"))["graph"]["up_to_date"]:
             await anyio.lowlevel.checkpoint()
     answer = await call("consult_graph", query="Ann")
-    follows = {one["object_id"]: one for one in answer["relationships"]["outgoing"] if "rests_on" in one}
-    assert (follows["entity:carol"]["rests_on"], follows["entity:carol"]["confidence"]) == ([first, second], 0.9)
-    assert follows["entity:carol"]["source"] == "inference:transitive:depth=2"
+    inferred = {one["object_id"]: one for one in answer["relationships"]["outgoing"] if "rests_on" in one}
+    assert (inferred["entity:carol"]["rests_on"], inferred["entity:carol"]["confidence"]) == ([first, second], 0.9)
+    assert inferred["entity:carol"]["source"] == "inference:transitive:depth=2"
     with pytest.raises(Conflict) as refused:
-        await call("knowledge", operation="forget", triple_id=follows["entity:carol"]["id"])
+        await call("knowledge", operation="forget", triple_id=inferred["entity:carol"]["id"])
     assert refused.value.details["rests_on"] == [first, second]
-    gone = await call("knowledge", operation="forget", triple_id=second)
-    assert (gone["status"], gone["forgotten"], gone["entities_forgotten"]) == ("forgotten", [second], ["entity:carol"])
+    forgotten = await call("knowledge", operation="forget", triple_id=second)
+    assert (forgotten["status"], forgotten["forgotten"], forgotten["entities_forgotten"]) == (
+        "forgotten",
+        [second],
+        ["entity:carol"],
+    )
     answer = await call("consult_graph", query="Ann")
     assert [one["object_id"] for one in answer["relationships"]["outgoing"]] == ["entity:bob"]
     with pytest.raises(NotFound):
         await call("knowledge", operation="forget", triple_id=second)
 
 
-async def test_089_inferring_can_be_forced_and_told_without_being_kept(call: Call) -> None:
+async def test_089_infer_returns_triples_without_storing_them_unless_persist_is_set(call: Call) -> None:
     await call("teach_mimo", text="The hall is next to the kitchen.")
-    told = await call("knowledge", operation="infer", predicate="adjacent_to")
-    assert [(one["subject_id"], one["object_id"]) for one in told["inferences"]] == [("entity:kitchen", "entity:hall")]
-    assert (told["persisted"], (await call("knowledge", operation="status"))["graph"]["inferred"]) == (False, 0)
-    kept = await call("knowledge", operation="infer", persist=True)
-    assert (kept["persisted"], kept["graph"]["inferred"], kept["graph"]["up_to_date"]) == (True, 1, True)
+    preview = await call("knowledge", operation="infer", predicate="adjacent_to")
+    assert [(one["subject_id"], one["object_id"]) for one in preview["inferences"]] == [
+        ("entity:kitchen", "entity:hall")
+    ]
+    assert (preview["persisted"], (await call("knowledge", operation="status"))["graph"]["inferred"]) == (False, 0)
+    stored = await call("knowledge", operation="infer", persist=True)
+    assert (stored["persisted"], stored["graph"]["inferred"], stored["graph"]["up_to_date"]) == (True, 1, True)
 
 
 async def test_089_a_proof_cites_stored_triples(call: Call) -> None:
-    taught = await call("teach_mimo", text="Ann reports to Bob. Carol manages Bob.")
+    result = await call("teach_mimo", text="Ann reports to Bob. Carol manages Bob.")
     proof = await call("knowledge", operation="prove", subject="Ann", predicate="reports_to", object="Carol")
     assert (proof["proved"], proof["proof"], proof["confidence"]) == (True, "transitive", 0.9)
     assert [step["rule"] for step in proof["steps"]] == ["stated", "inverse"]
-    assert [one["id"] for one in proof["triples"]] == [one["id"] for one in taught["triples"]]
-    not_so = await call("knowledge", operation="prove", subject="Carol", predicate="reports_to", object="Ann")
-    assert (not_so["proved"], not_so["message"], not_so["complete"]) == (False, "unprovable", True)
+    assert [one["id"] for one in proof["triples"]] == [one["id"] for one in result["triples"]]
+    unproved = await call("knowledge", operation="prove", subject="Carol", predicate="reports_to", object="Ann")
+    assert (unproved["proved"], unproved["message"], unproved["complete"]) == (False, "unprovable", True)
 
 
-async def test_089_sure_facts_of_what_is_spoken_of_are_suggested_sparingly(call: Call, clock: ManualClock) -> None:
+async def test_089_reliable_facts_about_mentioned_entities_are_suggested_two_at_a_time(
+    call: Call, clock: ManualClock
+) -> None:
     for number in range(4):
         await call("teach_mimo", client="bob", subject="Redis", predicate="provides", object=f"queue {number}")
     await call("teach_mimo", client="bob", subject="Redis", predicate="likes", object="memory", confidence=0.89)
-    assert (await call("knowledge", client="bob", operation="suggest", text="Redis"))["count"] == 0, "he said it all"
-    assert (await call("knowledge", operation="suggest"))["suggestions"] == [], "nothing is spoken of"
+    assert (await call("knowledge", client="bob", operation="suggest", text="Redis"))["count"] == 0, (
+        "bob stored them all"
+    )
+    assert (await call("knowledge", operation="suggest"))["suggestions"] == [], "no entity was mentioned"
     first = await call("knowledge", operation="suggest", text="How is Redis doing?")
     assert first["suggestions"] == ["Redis provides queue 0.", "Redis provides queue 1."]
     second = await call("knowledge", operation="suggest")
@@ -343,37 +355,37 @@ async def test_089_sure_facts_of_what_is_spoken_of_are_suggested_sparingly(call:
     assert (await call("knowledge", operation="suggest"))["suggestions"] == []
     await call("knowledge", client="carol", operation="suggest", text="Redis")
     clock.advance(300)
-    assert (await call("knowledge", client="carol", operation="suggest"))["suggestions"] == [], "that was long ago"
+    assert (await call("knowledge", client="carol", operation="suggest"))["suggestions"] == [], "the mention is too old"
 
 
-async def test_086_a_project_sees_its_own_graph_and_no_other(call: Call, tmp_path: Path) -> None:
+async def test_086_a_project_sees_its_own_triples_and_global_ones_only(call: Call, tmp_path: Path) -> None:
     here, there = str(tmp_path / "here"), str(tmp_path / "there")
-    everywhere = await call("teach_mimo", text="Ann reports to Bob.")
+    global_triple = await call("teach_mimo", text="Ann reports to Bob.")
     own = await call("teach_mimo", text="Bob reports to Carol.", project=here)
     await call("teach_mimo", text="Bob reports to Zed.", project=there)
-    assert (everywhere["triples"][0]["scope"], own["triples"][0]["scope"]) == ("global", "project")
+    assert (global_triple["triples"][0]["scope"], own["triples"][0]["scope"]) == ("global", "project")
 
-    async def bosses(**where: str) -> list[str]:
+    async def managers(**where: str) -> list[str]:
         answer = await call("consult_graph", entity="Ann", predicate="reports_to", **where)
         return [one["id"] for one in answer["results"]]
 
-    assert await bosses(project=here) == ["entity:bob", "entity:carol"]
-    assert await bosses(project=there) == ["entity:bob", "entity:zed"]
-    assert await bosses() == ["entity:bob"]
+    assert await managers(project=here) == ["entity:bob", "entity:carol"]
+    assert await managers(project=there) == ["entity:bob", "entity:zed"]
+    assert await managers() == ["entity:bob"]
     with pytest.raises(NotFound):
         await call("knowledge", operation="forget", triple_id=own["triples"][0]["id"], project=there)
     assert (await call("consult_graph", query="Carol", project=there))["message"] == "No matching entities"
     assert (await call("knowledge", operation="search", query="carol", project=there))["count"] == 0
 
 
-async def test_086_a_key_that_only_reads_teaches_and_forgets_nothing(call: Call) -> None:
-    taught = await call("teach_mimo", text="Ann reports to Bob.")
+async def test_086_a_read_only_key_can_neither_teach_nor_forget(call: Call) -> None:
+    result = await call("teach_mimo", text="Ann reports to Bob.")
     reader = Caller("reader", frozenset({"knowledge:read"}), "k1")
     for operation in ({"query": "Ann", "operation": "query"}, {"operation": "status"}):
         await call("knowledge", caller=reader, **operation)
     await call("consult_graph", caller=reader, query="Ann")
     for tool, forbidden in (
-        ("knowledge", {"operation": "forget", "triple_id": taught["triples"][0]["id"]}),
+        ("knowledge", {"operation": "forget", "triple_id": result["triples"][0]["id"]}),
         ("knowledge", {"operation": "infer", "persist": True}),
         ("knowledge", {"operation": "alias", "entity": "Ann", "alias": "A."}),
         ("teach_mimo", {"text": "A uses B."}),
@@ -384,14 +396,14 @@ async def test_086_a_key_that_only_reads_teaches_and_forgets_nothing(call: Call)
         await call("consult_graph", caller=Caller("other", frozenset({"memory"}), "k2"), query="Ann")
 
 
-async def test_086_secrets_are_masked_and_quotas_hold(tmp_path: Path) -> None:
-    chosen = {"home": tmp_path, "quota": {"memories_per_client": 2}}
-    async with running(Settings.model_validate(chosen)) as application:
+async def test_086_secrets_are_masked_and_quotas_apply(tmp_path: Path) -> None:
+    settings = {"home": tmp_path, "quota": {"memories_per_client": 2}}
+    async with running(Settings.model_validate(settings)) as application:
         call = caller_of(application)
-        told = {"context": f"it is {TOKEN}", "metadata": {"k": TOKEN}}
-        taught = await call("teach_mimo", subject="the bot", predicate="uses", object=TOKEN, **told)
-        assert TOKEN not in json.dumps(taught)
-        assert taught["masked"]
+        secret = {"context": f"it is {TOKEN}", "metadata": {"k": TOKEN}}
+        result = await call("teach_mimo", subject="the bot", predicate="uses", object=TOKEN, **secret)
+        assert TOKEN not in json.dumps(result)
+        assert result["masked"]
         await call("teach_mimo", text="Ann knows Bob.")
         with pytest.raises(QuotaExceeded):
             await call("teach_mimo", text="Ann knows Carol.")
@@ -399,36 +411,36 @@ async def test_086_secrets_are_masked_and_quotas_hold(tmp_path: Path) -> None:
         assert (await call("knowledge", operation="status"))["graph"]["triples"] == 3
 
 
-async def test_086_forgetting_asks_for_a_name_and_not_for_a_meaning(call: Call) -> None:
+async def test_086_forget_needs_the_exact_name_of_an_entity(call: Call) -> None:
     await call("teach_mimo", text="The billing service uses Redis.")
     with pytest.raises(NotFound) as refused:
         await call("knowledge", operation="forget", entity="billing services")
     assert refused.value.details == {"similar": ["entity:billing-service"]}
-    gone = await call("knowledge", operation="forget", entity="Billing Service")
-    assert sorted(gone["entities_forgotten"]) == ["entity:billing-service", "entity:redis"]
+    forgotten = await call("knowledge", operation="forget", entity="Billing Service")
+    assert sorted(forgotten["entities_forgotten"]) == ["entity:billing-service", "entity:redis"]
 
 
-async def test_089_inferring_waits_until_nothing_was_taught_for_a_while(app: Application, call: Call) -> None:
+async def test_089_inference_runs_once_per_change(app: Application, call: Call) -> None:
     await call("teach_mimo", text="Ann reports to Bob.")
-    await inferred(app)
+    await run_inference(app)
     assert (await call("knowledge", operation="status"))["graph"]["inferred"] == 1
     assert await (await app.services.get(BackgroundInference)).catch_up() == 0, "nothing has changed"
 
 
-async def test_086_089_a_server_erases_what_has_expired_and_infers_what_nobody_did(
+async def test_086_089_a_server_deletes_expired_triples_and_runs_missing_inference(
     tmp_path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "KNOWLEDGE_SECONDS", 0.01)
+    monkeypatch.setattr(maintenance, "KNOWLEDGE_SECONDS", 0.01)
     async with running(Settings(home=tmp_path), clock=clock) as application:
         call, store = caller_of(application), await application.services.get(Store)
-        monkeypatch.setattr(BackgroundInference, "wake", lambda self: waked.append(self))  # pyright: ignore
-        waked: list[BackgroundInference] = []
-        taught = await call("teach_mimo", text="Ann reports to Bob.", ttl=60)
+        monkeypatch.setattr(BackgroundInference, "wake", lambda self: woken.append(self))  # pyright: ignore
+        woken: list[BackgroundInference] = []
+        result = await call("teach_mimo", text="Ann reports to Bob.", ttl=60)
         with anyio.fail_after(30):
-            while len(waked) < 2:  # once for the teaching, and then because the graph is behind
+            while len(woken) < 2:  # once for the write, then because the graph is outdated
                 await anyio.lowlevel.checkpoint()
         clock.advance(60)
         scope, past = GraphScope(), clock.now - timedelta(seconds=30)
         with anyio.fail_after(30):
-            while await store.knowledge.triples(scope, [taught["triples"][0]["id"]], past):
+            while await store.knowledge.triples(scope, [result["triples"][0]["id"]], past):
                 await anyio.lowlevel.checkpoint()

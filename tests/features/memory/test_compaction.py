@@ -1,4 +1,4 @@
-"""A server keeps its own index compact."""
+"""A server compacts its search index automatically."""
 
 from pathlib import Path
 from typing import Any
@@ -6,19 +6,19 @@ from typing import Any
 import anyio
 import pytest
 
-from scrubjay.app import maintenance as upkeep
+from scrubjay.app import maintenance
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
 from scrubjay.features.memory import index as memory_index
 from scrubjay.tooling.context import CallContext
 
 
-async def test_068_a_scattered_index_is_compacted_by_a_job_that_nobody_asked_for(
+async def test_068_a_fragmented_index_is_compacted_by_an_automatic_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "COMPACT_SECONDS", 0.02)
-    monkeypatch.setattr(memory_index, "FEW_CHANGES", 5)
-    monkeypatch.setattr(memory_index, "MANY_SEGMENTS", 2)
+    monkeypatch.setattr(maintenance, "COMPACTION_CHECK_SECONDS", 0.02)
+    monkeypatch.setattr(memory_index, "MIN_CHANGES_TO_WRITE", 5)
+    monkeypatch.setattr(memory_index, "MAX_SEGMENTS", 2)
     async with running(Settings(home=tmp_path)) as app:
 
         async def call(name: str, **arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What the operator says of secrets holds for what is written."""
+"""The secrets policy applies to everything that is written."""
 
 from dataclasses import asdict
 
@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.policies import SecretsPolicy
-from scrubjay.features.memory.secret_policy import Guarded, guard, guard_data
+from scrubjay.features.memory.secret_policy import MaskedText, guard, guard_data
 
 SECRET = "Tulip99x"
 TEXT = f"The wifi password is {SECRET} and the pager is 4711."
 
 
-def test_a_secret_is_masked_and_told_of() -> None:
-    assert guard(TEXT, SecretsPolicy.MASK) == Guarded(
+def test_a_secret_is_masked_and_its_kind_reported() -> None:
+    assert guard(TEXT, SecretsPolicy.MASK) == MaskedText(
         "The wifi password is [secret: password] and the pager is 4711.", ("password",)
     )
     assert guard_data({"token": SECRET, "note": TEXT, "n": 1}, SecretsPolicy.MASK) == {
@@ -37,15 +37,15 @@ def test_a_refusal_never_quotes_the_secret() -> None:
         assert refused.value.hint
 
 
-def test_what_is_kept_as_it_is_stays_as_it_is() -> None:
-    assert guard(TEXT, SecretsPolicy.KEEP) == Guarded(TEXT)
+def test_the_keep_policy_changes_nothing() -> None:
+    assert guard(TEXT, SecretsPolicy.KEEP) == MaskedText(TEXT)
     assert guard_data({"password": SECRET}, SecretsPolicy.KEEP) == {"password": SECRET}
 
 
 @given(st.text(), st.sampled_from(SecretsPolicy))
-def test_a_guarded_text_passes_again(text: str, policy: SecretsPolicy) -> None:
+def test_a_masked_text_passes_the_policy_unchanged(text: str, policy: SecretsPolicy) -> None:
     try:
         guarded = guard(text, policy)
     except InvalidRequest:
         return
-    assert guard(guarded.text, policy) == Guarded(guarded.text)
+    assert guard(guarded.text, policy) == MaskedText(guarded.text)

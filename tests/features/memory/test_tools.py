@@ -1,4 +1,4 @@
-"""The memory tools, called in this process: what they refuse, and that no wording is a command."""
+"""The memory tools: use counts, required wording and refused arguments."""
 
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -27,14 +27,14 @@ async def recall(tmp_path: Path) -> AsyncGenerator[Recall]:
         await application.dispatcher.call("remember_many", {"memories": memories}, context)
 
         async def call(**arguments: Any) -> RecallResult:
-            whole = {"query": "How do we deploy?", "threshold": 0, **arguments}
-            found: Any = await application.dispatcher.call("recall", whole, context)
+            request = {"query": "How do we deploy?", "threshold": 0, **arguments}
+            found: Any = await application.dispatcher.call("recall", request, context)
             return found
 
         yield call
 
 
-async def test_065_what_was_an_answer_is_known_to_the_next_process(tmp_path: Path) -> None:
+async def test_065_use_counts_survive_a_restart(tmp_path: Path) -> None:
     context = CallContext(surface="python")
     settings = Settings.model_validate({"home": tmp_path})
     async with running(settings) as application:
@@ -42,9 +42,9 @@ async def test_065_what_was_an_answer_is_known_to_the_next_process(tmp_path: Pat
         for _ in range(3):
             await application.dispatcher.call("recall", {"query": "How do we deploy?"}, context)
     async with running(settings) as application:
-        asked = {"query": "How do we deploy?", "preset": "popular", "explain": True}
-        found: Any = await application.dispatcher.call("recall", asked, context)
-    (signal,) = [one for one in found.memories[0].explanation.signals if one.signal == "use"]
+        request = {"query": "How do we deploy?", "preset": "popular", "explain": True}
+        found: Any = await application.dispatcher.call("recall", request, context)
+    (signal,) = [entry for entry in found.memories[0].explanation.signals if entry.signal == "use"]
     assert signal.value == pytest.approx(math.log(4) / math.log(11))
 
 
@@ -69,7 +69,7 @@ async def test_065_what_was_an_answer_is_known_to_the_next_process(tmp_path: Pat
         (" ".join(f"w{number}" for number in range(180)), set[str]()),
     ],
 )
-async def test_065_no_wording_is_read_as_a_command(recall: Recall, containing: str, expected: set[str]) -> None:
+async def test_065_required_wording_has_no_query_syntax(recall: Recall, containing: str, expected: set[str]) -> None:
     found = await recall(containing=containing)
     assert {memory.content for memory in found.memories} == expected
 
@@ -77,7 +77,7 @@ async def test_065_no_wording_is_read_as_a_command(recall: Recall, containing: s
 @pytest.mark.parametrize(
     "containing", ["", "*", '""', "?!", "the", "🎉", "deploy \x00 nul", "deploy \ud800", "w " * 5_000]
 )
-async def test_065_wording_that_cannot_be_looked_for_is_refused(recall: Recall, containing: str) -> None:
+async def test_065_unsearchable_wording_is_refused(recall: Recall, containing: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         await recall(containing=containing)
     assert caught.value.hint
@@ -85,8 +85,8 @@ async def test_065_wording_that_cannot_be_looked_for_is_refused(recall: Recall, 
 
 
 @pytest.mark.parametrize(
-    "unfit", [{"preset": "best"}, {"diversity": 1.1}, {"token_budget": 0}, {"order": "size"}, {"limit": 0}]
+    "invalid", [{"preset": "best"}, {"diversity": 1.1}, {"token_budget": 0}, {"order": "size"}, {"limit": 0}]
 )
-async def test_019_a_wish_that_cannot_be_had_is_refused(recall: Recall, unfit: dict[str, Any]) -> None:
+async def test_019_invalid_options_are_refused(recall: Recall, invalid: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest):
-        await recall(**unfit)
+        await recall(**invalid)

@@ -1,4 +1,4 @@
-"""What recall answers is counted, without making any answer wait (feature 65)."""
+"""Counting of uses of recalled memories, without delaying recall (feature 65)."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,98 +10,100 @@ import pytest
 from scrubjay.core.errors import Unavailable
 from scrubjay.features.memory import use_counts as uses
 from scrubjay.features.memory.store import MemoryStore
-from scrubjay.features.memory.use_counts import KEEP_AT_ONCE, Uses
+from scrubjay.features.memory.use_counts import FLUSH_COUNT, UseCounter
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class Notes:
-    """The one method of a store that counting needs."""
+class RecordingStore:
+    """The only method of a store that `UseCounter` calls; records the writes."""
 
     def __init__(self) -> None:
-        self.noted: list[tuple[dict[str, int], datetime]] = []
-        self.came = anyio.Event()
+        self.writes: list[tuple[dict[str, int], datetime]] = []
+        self.called = anyio.Event()
         self.failure: Exception | None = None
 
-    async def note_uses(self, uses: Mapping[str, int], used_at: datetime) -> None:
-        self.came.set()
+    async def add_uses(self, uses: Mapping[str, int], used_at: datetime) -> None:
+        self.called.set()
         if self.failure:
             raise self.failure
-        self.noted.append((dict(uses), used_at))
+        self.writes.append((dict(uses), used_at))
 
 
 @pytest.fixture
-def notes() -> Notes:
-    return Notes()
+def store() -> RecordingStore:
+    return RecordingStore()
 
 
 @pytest.fixture
-def counting(notes: Notes) -> Uses:
-    return Uses(cast(MemoryStore, notes), lambda: NOW)
+def counter(store: RecordingStore) -> UseCounter:
+    return UseCounter(cast(MemoryStore, store), lambda: NOW)
 
 
-async def test_065_answers_add_up_until_they_are_written_and_then_begin_anew(notes: Notes, counting: Uses) -> None:
-    counting.note(["a", "b"])
-    counting.note(["a"])
-    await counting.flush()
-    await counting.flush()
-    counting.note(["b"])
-    await counting.flush()
-    assert notes.noted == [({"a": 2, "b": 1}, NOW), ({"b": 1}, NOW)]
-
-
-async def test_065_a_while_after_an_answer_it_is_written(
-    notes: Notes, counting: Uses, monkeypatch: pytest.MonkeyPatch
+async def test_065_uses_accumulate_until_they_are_written_then_restart_at_zero(
+    store: RecordingStore, counter: UseCounter
 ) -> None:
-    monkeypatch.setattr(uses, "KEEP_SECONDS", 0.01)
+    counter.count(["a", "b"])
+    counter.count(["a"])
+    await counter.flush()
+    await counter.flush()
+    counter.count(["b"])
+    await counter.flush()
+    assert store.writes == [({"a": 2, "b": 1}, NOW), ({"b": 1}, NOW)]
+
+
+async def test_065_uses_are_written_after_the_flush_interval(
+    store: RecordingStore, counter: UseCounter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uses, "FLUSH_SECONDS", 0.01)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(counting.keep)
+        tasks.start_soon(counter.run)
         for name in ("a", "b"):
-            notes.came = anyio.Event()
-            counting.note([name])
+            store.called = anyio.Event()
+            counter.count([name])
             with anyio.fail_after(5):
-                await notes.came.wait()
+                await store.called.wait()
         tasks.cancel_scope.cancel()
-    assert notes.noted == [({"a": 1}, NOW), ({"b": 1}, NOW)]
+    assert store.writes == [({"a": 1}, NOW), ({"b": 1}, NOW)]
 
 
-async def test_065_many_answers_are_written_at_once(
-    notes: Notes, counting: Uses, monkeypatch: pytest.MonkeyPatch
+async def test_065_many_uses_are_written_immediately(
+    store: RecordingStore, counter: UseCounter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uses, "KEEP_SECONDS", 3600)
+    monkeypatch.setattr(uses, "FLUSH_SECONDS", 3600)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(counting.keep)
-        counting.note(str(number) for number in range(KEEP_AT_ONCE - 1))
+        tasks.start_soon(counter.run)
+        counter.count(str(number) for number in range(FLUSH_COUNT - 1))
         await anyio.wait_all_tasks_blocked()
-        assert notes.noted == []
-        counting.note(["0"])
+        assert store.writes == []
+        counter.count(["0"])
         await anyio.wait_all_tasks_blocked()
-        assert notes.noted == []
-        counting.note(["one more"])
+        assert store.writes == []
+        counter.count(["one more"])
         with anyio.fail_after(5):
-            await notes.came.wait()
+            await store.called.wait()
         tasks.cancel_scope.cancel()
-    assert sum(notes.noted[0][0].values()) == KEEP_AT_ONCE + 1
+    assert sum(store.writes[0][0].values()) == FLUSH_COUNT + 1
 
 
-async def test_065_no_answer_is_no_reason_to_write(notes: Notes, counting: Uses) -> None:
+async def test_065_nothing_is_written_without_uses(store: RecordingStore, counter: UseCounter) -> None:
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(counting.keep)
-        counting.note([])
+        tasks.start_soon(counter.run)
+        counter.count([])
         await anyio.wait_all_tasks_blocked()
         tasks.cancel_scope.cancel()
-    await counting.flush()
-    assert not notes.came.is_set()
+    await counter.flush()
+    assert not store.called.is_set()
 
 
-async def test_065_a_store_that_cannot_be_written_loses_counts_and_nothing_else(
-    notes: Notes, counting: Uses, caplog: pytest.LogCaptureFixture
+async def test_065_a_failing_store_loses_only_use_counts(
+    store: RecordingStore, counter: UseCounter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    notes.failure = Unavailable("the disk is read-only")
-    counting.note(["a"])
-    await counting.flush()
-    assert [record.message for record in caplog.records] == ["uses of memories could not be kept"]
-    notes.failure = None
-    counting.note(["b"])
-    await counting.flush()
-    assert notes.noted == [({"b": 1}, NOW)]
+    store.failure = Unavailable("the disk is read-only")
+    counter.count(["a"])
+    await counter.flush()
+    assert [record.message for record in caplog.records] == ["use counts were not stored"]
+    store.failure = None
+    counter.count(["b"])
+    await counter.flush()
+    assert store.writes == [({"b": 1}, NOW)]

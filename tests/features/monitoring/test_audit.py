@@ -1,4 +1,4 @@
-"""Who called what is written once, whole and without secrets, by however many processes."""
+"""The audit log: lossless writing by several processes, masked secrets, rotation, reading and throttling."""
 
 import json
 import os
@@ -16,10 +16,10 @@ import pytest
 
 from scrubjay.core.callers import Caller
 from scrubjay.core.errors import InvalidRequest
-from scrubjay.features.monitoring.audit import log, repeats
+from scrubjay.features.monitoring.audit import log, refusal_throttle
 from scrubjay.features.monitoring.audit.file import SharedLines
 from scrubjay.features.monitoring.audit.log import AuditLog
-from scrubjay.features.monitoring.audit.reader import Wanted, read_page
+from scrubjay.features.monitoring.audit.reader import AuditQuery, read_page
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.events import CallEnded, RequestRefused, SecurityEvent
 from scrubjay.tooling.process_events import PROCESS_EVENTS
@@ -30,10 +30,10 @@ GITHUB_TOKEN = "ghp_" + "a1B2c3D4e5" * 4
 
 @pytest.fixture
 def audit(tmp_path: Path) -> Generator[AuditLog]:
-    made = AuditLog(tmp_path / "home", max_bytes=1_000_000, keep_files=3)
-    made.subscribe()
-    yield made
-    made.close()
+    log = AuditLog(tmp_path / "home", max_bytes=1_000_000, keep_files=3)
+    log.subscribe()
+    yield log
+    log.close()
 
 
 def entries_in(home: Path) -> list[dict[str, Any]]:
@@ -41,20 +41,20 @@ def entries_in(home: Path) -> list[dict[str, Any]]:
 
 
 def call(
-    tool: str = "recall", outcome: str = "ok", caller: str = "owner", key_id: str | None = None, **given: Any
+    tool: str = "recall", outcome: str = "ok", caller: str = "owner", key_id: str | None = None, **fields: Any
 ) -> None:
-    """Publish a call; `given` are fields of its context, its ids and arguments."""
-    ids, arguments = given.pop("ids", ()), given.pop("arguments", {})
+    """Publish a call; `fields` are the fields of its context, its ids and its arguments."""
+    ids, arguments = fields.pop("ids", ()), fields.pop("arguments", {})
     PROCESS_EVENTS.publish(
         CallEnded(
             name=tool, tool=None, arguments=arguments, started=None, accepted=True, outcome=outcome, problem="",
             answer=None, milliseconds=1.5, ids=ids, time=time.time(),
-            context=CallContext(surface="rest", caller=Caller(caller, key_id=key_id), **given),
+            context=CallContext(surface="rest", caller=Caller(caller, key_id=key_id), **fields),
         )
     )  # fmt: skip
 
 
-def test_021_an_orderly_end_loses_nothing_and_only_the_owner_can_read_it(audit: AuditLog, tmp_path: Path) -> None:
+def test_021_closing_writes_all_entries_to_a_private_file(audit: AuditLog, tmp_path: Path) -> None:
     for number in range(1234):
         call(request_id=f"r{number}")
     audit.close()
@@ -64,15 +64,15 @@ def test_021_an_orderly_end_loses_nothing_and_only_the_owner_can_read_it(audit: 
     assert len(entries_in(tmp_path / "home")) == 1234
 
 
-def test_021_an_entry_tells_who_what_and_the_decision_and_nothing_else(audit: AuditLog, tmp_path: Path) -> None:
-    who = {"caller": "ci", "key_id": "key_1", "client": "http:bot", "address": "10.0.0.9"}
+def test_021_an_entry_has_caller_action_and_decision_and_nothing_else(audit: AuditLog, tmp_path: Path) -> None:
+    caller = {"caller": "ci", "key_id": "key_1", "client": "http:bot", "address": "10.0.0.9"}
     trace = "ab" * 16
-    given = {
+    fields = {
         "ids": ["mem_" + "0" * 26],
         "arguments": {"content": "private"},
         "traceparent": f"00-{trace}-{'cd' * 8}-01",
     }
-    call(request_id="r1", **given, **who)
+    call(request_id="r1", **fields, **caller)
     call(request_id="r2", outcome="forbidden")
     call(request_id="r3", outcome="not_found")
     request_refused("too_large", request_id="r4", outcome="too_large", path="/x", method="POST")
@@ -90,11 +90,11 @@ def test_021_an_entry_tells_who_what_and_the_decision_and_nothing_else(audit: Au
     assert datetime.fromisoformat(first.pop("time")).tzinfo is not None
     assert first == {
         "kind": "call", "decision": "allowed", "tool": "recall", "surface": "rest", "outcome": "ok", "ms": 1.5,
-        "request_id": "r1", "ids": ["mem_" + "0" * 26], "trace_id": trace, **who,
+        "request_id": "r1", "ids": ["mem_" + "0" * 26], "trace_id": trace, **caller,
     }  # fmt: skip
 
 
-def test_021_secrets_are_not_in_it(audit: AuditLog, tmp_path: Path) -> None:
+def test_021_secrets_are_masked(audit: AuditLog, tmp_path: Path) -> None:
     refused = RequestRefused(event="forbidden", event_id="e1", outcome="forbidden", path=f"/x/{GITHUB_TOKEN}")
     PROCESS_EVENTS.publish(refused)
     call(client=f"http:{GITHUB_TOKEN}", request_id=GITHUB_TOKEN)
@@ -102,33 +102,33 @@ def test_021_secrets_are_not_in_it(audit: AuditLog, tmp_path: Path) -> None:
     assert GITHUB_TOKEN not in (tmp_path / "home" / "audit.jsonl").read_text("utf-8")
 
 
-def test_021_an_event_of_security_is_written_at_once(
+def test_021_a_security_event_is_written_immediately(
     audit: AuditLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log, "WRITE_SECONDS", 3600.0)
     written = threading.Event()
     append = audit.lines.append
 
-    def noticed(lines: bytes, *, durably: bool = False) -> None:
+    def append_and_notify(lines: bytes, *, durably: bool = False) -> None:
         append(lines, durably=durably)
         assert durably
         written.set()
 
-    monkeypatch.setattr(audit.lines, "append", noticed)
-    told: dict[str, Any] = {
+    monkeypatch.setattr(audit.lines, "append", append_and_notify)
+    event: dict[str, Any] = {
         "event": "wrong_key",
         "event_id": "e1",
         "reason": "Invalid API key",
         "address": "10.0.0.9",
         "path": "/x",
     }
-    PROCESS_EVENTS.publish(SecurityEvent(**told))
+    PROCESS_EVENTS.publish(SecurityEvent(**event))
     assert written.wait(5)
     (entry,) = entries_in(tmp_path / "home")
-    assert {**entry, **told, "kind": "security", "decision": "refused"} == entry
+    assert {**entry, **event, "kind": "security", "decision": "refused"} == entry
 
 
-def test_021_what_cannot_be_written_is_written_later(audit: AuditLog, tmp_path: Path) -> None:
+def test_021_a_failed_write_is_retried(audit: AuditLog, tmp_path: Path) -> None:
     (tmp_path / "home" / "audit.jsonl").mkdir(parents=True)
     call(request_id="r1")
     audit.write()
@@ -149,7 +149,7 @@ for number in range(200):
 """
 
 
-def test_021_processes_neither_tear_lines_nor_lose_any_when_files_are_put_aside(tmp_path: Path) -> None:
+def test_021_processes_neither_tear_nor_lose_lines_during_rotation(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name], env=environment) for name in "abc"]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
@@ -160,16 +160,16 @@ def test_021_processes_neither_tear_lines_nor_lose_any_when_files_are_put_aside(
     assert sorted(found) == sorted([f"{name}-{number:03}" for name in "abc" for number in range(200)] * 2)
 
 
-def test_021_only_so_many_files_are_kept(tmp_path: Path) -> None:
+def test_021_the_number_of_files_is_limited(tmp_path: Path) -> None:
     lines = SharedLines(tmp_path / "audit.jsonl", max_bytes=100, keep_files=3)
     for number in range(10):
         lines.append(b"%02d%s\n" % (number, b"." * 60))
     lines.close()
-    kept = {file.name: file.read_text("utf-8")[:2] for file in tmp_path.glob("audit.jsonl*")}
-    assert kept == {"audit.jsonl": "09", "audit.jsonl.1": "08", "audit.jsonl.2": "07"}
+    starts = {file.name: file.read_text("utf-8")[:2] for file in tmp_path.glob("audit.jsonl*")}
+    assert starts == {"audit.jsonl": "09", "audit.jsonl.1": "08", "audit.jsonl.2": "07"}
 
 
-def test_021_who_had_a_file_open_that_another_put_aside_goes_on_in_the_new_one(tmp_path: Path) -> None:
+def test_021_a_process_with_a_rotated_file_continues_in_the_new_one(tmp_path: Path) -> None:
     lines, other = (SharedLines(tmp_path / "audit.jsonl", max_bytes=100, keep_files=3) for _ in range(2))
     lines.append(b"first\n")
     other.append(b"." * 98 + b"\n")
@@ -180,9 +180,7 @@ def test_021_who_had_a_file_open_that_another_put_aside_goes_on_in_the_new_one(t
     other.close()
 
 
-def test_021_a_process_that_stands_still_does_not_silence_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_021_a_stopped_process_does_not_block_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scrubjay.features.monitoring.audit.file.LOCK_SECONDS", 0.01)
     lines, other = (SharedLines(tmp_path / "audit.jsonl", max_bytes=100, keep_files=3) for _ in range(2))
     with other._lock():  # pyright: ignore[reportPrivateUsage]
@@ -196,7 +194,7 @@ def test_021_a_process_that_stands_still_does_not_silence_the_others(
 # -- reading ---------------------------------------------------------------------------------------------
 
 
-def test_021_pages_go_back_through_all_files_while_more_is_written(tmp_path: Path) -> None:
+def test_021_pages_cover_all_files_newest_first_while_entries_are_added(tmp_path: Path) -> None:
     audit = AuditLog(tmp_path, max_bytes=10_000, keep_files=100)
     audit.subscribe()
     for number in range(150):
@@ -205,7 +203,7 @@ def test_021_pages_go_back_through_all_files_while_more_is_written(tmp_path: Pat
     seen: list[str] = []
     cursor: str | None = None
     while True:
-        page = read_page(audit.lines, Wanted(exactly={"kind": "call"}, before=cursor, limit=40))
+        page = read_page(audit.lines, AuditQuery(exactly={"kind": "call"}, before=cursor, limit=40))
         seen += [entry["request_id"] for entry in page.entries]
         call(request_id="new")
         audit.write()
@@ -216,18 +214,18 @@ def test_021_pages_go_back_through_all_files_while_more_is_written(tmp_path: Pat
     assert len(list(tmp_path.glob("audit.jsonl.*"))) > 1
     assert seen == [f"r{number}" for number in reversed(range(150))]
     with pytest.raises(InvalidRequest, match="cursor"):
-        read_page(audit.lines, Wanted(before="aud_" + "0" * 26))
+        read_page(audit.lines, AuditQuery(before="aud_" + "0" * 26))
 
 
-def test_021_filters_and_a_torn_line(audit: AuditLog, tmp_path: Path) -> None:
+def test_021_filters_work_and_a_torn_line_is_counted(audit: AuditLog, tmp_path: Path) -> None:
     call(request_id="r1", tool="recall")
     call(request_id="r2", tool="forget", caller="ci")
     audit.write()
     with (tmp_path / "home" / "audit.jsonl").open("ab") as file:
         file.write(b'{"id":"aud_torn","tool":"forg\n')
 
-    def found(**wanted: Any) -> list[str]:
-        return [entry["request_id"] for entry in read_page(audit.lines, Wanted(**wanted)).entries]
+    def found(**filters: Any) -> list[str]:
+        return [entry["request_id"] for entry in read_page(audit.lines, AuditQuery(**filters)).entries]
 
     assert found() == ["r2", "r1"]
     assert found(exactly={"tool": "forget", "caller": "ci"}) == ["r2"]
@@ -236,12 +234,10 @@ def test_021_filters_and_a_torn_line(audit: AuditLog, tmp_path: Path) -> None:
     assert found(since=now - timedelta(minutes=1)) == ["r2", "r1"]
     assert found(since=now + timedelta(minutes=1)) == []
     assert found(until=now - timedelta(minutes=1)) == []
-    assert read_page(audit.lines, Wanted()).unreadable == 1
+    assert read_page(audit.lines, AuditQuery()).unreadable == 1
 
 
-def test_021_whoever_is_refused_again_and_again_does_not_push_others_out_of_the_log(
-    audit: AuditLog, tmp_path: Path
-) -> None:
+def test_021_repeated_refusals_do_not_displace_other_entries(audit: AuditLog, tmp_path: Path) -> None:
     def refuse(address: str) -> None:
         request_refused("unauthenticated", outcome="unauthenticated", path="/x", address=address)
 
@@ -252,27 +248,27 @@ def test_021_whoever_is_refused_again_and_again_does_not_push_others_out_of_the_
     call(request_id="after")
     audit.close()
     entries = entries_in(tmp_path / "home")
-    of_one = [entry for entry in entries if entry.get("address") == "203.0.113.7"]
-    assert len(of_one) == repeats.MOST_OF_ONE + 1
-    assert (of_one[-1]["kind"], of_one[-1]["event"], of_one[-1]["reason"]) == ("refusal", "repeated", "940 more")
+    repeated = [entry for entry in entries if entry.get("address") == "203.0.113.7"]
+    assert len(repeated) == refusal_throttle.MAX_PER_ADDRESS + 1
+    assert (repeated[-1]["kind"], repeated[-1]["event"], repeated[-1]["reason"]) == ("refusal", "repeated", "940 more")
     assert [entry["kind"] for entry in entries if entry.get("address") == "203.0.113.8"] == ["refusal"]
     assert [entry["request_id"] for entry in entries if entry["kind"] == "call"] == ["before", "after"]
 
 
-def test_021_refusals_of_however_many_addresses_are_bounded_and_told_when_the_minute_is_over() -> None:
+def test_021_refusals_of_many_addresses_are_bounded_and_summarised_each_minute() -> None:
     now = 1000.0
-    counted = repeats.Repeats(lambda: now)
+    throttle = refusal_throttle.RefusalThrottle(lambda: now)
     entries = [{"kind": "refusal", "address": f"10.0.{number // 250}.{number % 250}"} for number in range(5_000)]
-    assert sum(not counted.leaves_out(entry) for entry in entries) == repeats.MOST_OF_ALL
-    assert counted.summaries() == []
-    now += repeats.WINDOW_SECONDS
-    told = counted.summaries()
-    assert len(told) == repeats.MOST_ADDRESSES + 1
-    assert sum(int(entry["reason"].removesuffix(" more")) for entry in told) == 5_000 - repeats.MOST_OF_ALL
-    assert not counted.leaves_out(entries[0])
+    assert sum(not throttle.suppresses(entry) for entry in entries) == refusal_throttle.MAX_TOTAL
+    assert throttle.summaries() == []
+    now += refusal_throttle.WINDOW_SECONDS
+    summaries = throttle.summaries()
+    assert len(summaries) == refusal_throttle.MAX_ADDRESSES + 1
+    assert sum(int(entry["reason"].removesuffix(" more")) for entry in summaries) == 5_000 - refusal_throttle.MAX_TOTAL
+    assert not throttle.suppresses(entries[0])
 
 
-def test_021_a_log_that_cannot_be_written_says_so(audit: AuditLog, tmp_path: Path) -> None:
+def test_021_a_log_that_cannot_be_written_reports_it(audit: AuditLog, tmp_path: Path) -> None:
     assert audit.is_written
     (tmp_path / "home" / "audit.jsonl").mkdir(parents=True)
     call()
@@ -282,3 +278,37 @@ def test_021_a_log_that_cannot_be_written_says_so(audit: AuditLog, tmp_path: Pat
     audit.write()
     assert audit.is_written
     assert not AuditLog(tmp_path, max_bytes=1, keep_files=1, enabled=False).is_written
+
+
+@pytest.mark.parametrize("room", [0, 7])
+def test_021_the_warning_names_the_error_that_stopped_a_write(tmp_path: Path, room: int) -> None:
+    """The kernel reports no error for a write that it cut short."""
+    script = """
+import logging, resource, sys
+from pathlib import Path
+from scrubjay.features.monitoring.audit.log import AuditLog
+from scrubjay.tooling.process_events import PROCESS_EVENTS
+from tests.features.monitoring.test_audit import call
+
+class Shown(logging.Handler):
+    def emit(self, record):
+        print(record.getMessage(), record.problem, sep=": ")
+
+logging.getLogger("scrubjay.audit").addHandler(Shown())
+audit = AuditLog(Path(sys.argv[1]), max_bytes=1_000_000, keep_files=3)
+audit.subscribe()
+call()
+audit.write()
+size = (Path(sys.argv[1]) / "audit.jsonl").stat().st_size
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + int(sys.argv[2]), resource.RLIM_INFINITY))
+call()
+audit.write()
+print(audit.is_written, (Path(sys.argv[1]) / "audit.jsonl").stat().st_size - size)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+audit.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path), str(room)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "cannot write the audit log: File too large\nFalse 0\n"
+    assert len(entries_in(tmp_path)) == 2

@@ -1,4 +1,4 @@
-"""Permission rules as tools: everybody may narrow what agents may do, only the owner may widen it."""
+"""The permission tools: every caller can narrow permissions, only the owner can widen them."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +11,10 @@ from scrubjay.app.application import Application
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import HookSettings, Settings
 from scrubjay.core.errors import Forbidden, InvalidRequest, NotFound, QuotaExceeded
-from scrubjay.features.permissions import models as rule_texts
+from scrubjay.features.permissions import decision
 from scrubjay.features.permissions import service as permissions
-from scrubjay.features.permissions.models import Effect, MatchType, PermissionRule, decide
+from scrubjay.features.permissions.decision import decide
+from scrubjay.features.permissions.models import Effect, MatchType, PermissionRule
 from scrubjay.tooling.context import CallContext
 
 DENY = {"effect": "deny", "tool_name": "Bash", "field": "command", "pattern": "rm "}
@@ -45,44 +46,44 @@ async def test_16_the_owner_can_let_callers_allow(tmp_path: Path) -> None:
         assert (await call(app, "add_permission_rule", "rest", **ALLOW))["added"]
 
 
-async def test_16_a_test_tells_which_rule_would_decide_and_why(tmp_path: Path) -> None:
+async def test_16_test_permission_shows_the_deciding_rule_and_the_reason(tmp_path: Path) -> None:
     async with running(Settings(home=tmp_path / "home")) as app:
         rule = (await call(app, "add_permission_rule", "cli", **DENY, note="keep my files"))["rule"]
-        told = await call(app, "test_permission", "cli", tool_name="Bash", tool_input={"command": "rm x"})
-        assert (told["decision"], told["rule"], told["other_rules"]) == ("deny", rule, [])
-        assert "keep my files" in told["reason"]
-        told = await call(app, "test_permission", "cli", tool_name="Bash", tool_input={"command": "ls"})
-        assert told == {"decision": None, "reason": "no rule matches", "rule": None, "other_rules": []}
+        answer = await call(app, "test_permission", "cli", tool_name="Bash", tool_input={"command": "rm x"})
+        assert (answer["decision"], answer["rule"], answer["other_rules"]) == ("deny", rule, [])
+        assert "keep my files" in answer["reason"]
+        answer = await call(app, "test_permission", "cli", tool_name="Bash", tool_input={"command": "ls"})
+        assert answer == {"decision": None, "reason": "no rule matches", "rule": None, "other_rules": []}
 
 
-async def test_16_a_new_project_inside_does_not_switch_the_rules_around_it_off(tmp_path: Path) -> None:
+async def test_16_a_nested_project_does_not_disable_the_rules_of_the_projects_around_it(tmp_path: Path) -> None:
     inside = tmp_path / "inside"
     async with running(Settings(home=tmp_path / "home")) as app:
         await call(app, "add_permission_rule", "rest", **DENY, scope="project", project=str(tmp_path))
         await call(app, "set_project", "rest", path=str(inside))
         question = {"tool_name": "Bash", "tool_input": {"command": "rm x"}}
         for folder in (tmp_path, inside, inside / "deeper"):
-            told = await call(app, "test_permission", "rest", **question, working_directory=str(folder))
-            assert told["decision"] == "deny"
-        told = await call(app, "test_permission", "rest", **question, working_directory="/elsewhere")
-        assert told["decision"] is None
+            answer = await call(app, "test_permission", "rest", **question, working_directory=str(folder))
+            assert answer["decision"] == "deny"
+        answer = await call(app, "test_permission", "rest", **question, working_directory="/elsewhere")
+        assert answer["decision"] is None
 
 
-async def test_16_what_cannot_be_a_rule_is_refused(tmp_path: Path) -> None:
+async def test_16_an_invalid_rule_is_refused(tmp_path: Path) -> None:
     async with running(Settings(home=tmp_path)) as app:
-        for wrong in ({"match_type": "regex", "pattern": "("}, {"scope": "project"}, {"project": "/x"}):
+        for invalid in ({"match_type": "regex", "pattern": "("}, {"scope": "project"}, {"project": "/x"}):
             with pytest.raises(InvalidRequest):
-                await call(app, "add_permission_rule", "cli", **(DENY | wrong))
+                await call(app, "add_permission_rule", "cli", **(DENY | invalid))
         with pytest.raises(NotFound):
             await call(app, "remove_permission_rule", "cli", rule_id="rule_none")
         assert (await call(app, "list_permission_rules", "cli"))["rules"] == []
 
 
-async def test_16_no_caller_can_add_so_many_rules_that_none_is_heeded(
+async def test_16_the_number_of_rules_is_limited_so_that_hooks_stay_within_their_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(permissions, "MOST_RULES", 4)
-    monkeypatch.setattr(permissions, "MOST_REGEXES", 1)
+    monkeypatch.setattr(permissions, "MAX_RULES", 4)
+    monkeypatch.setattr(permissions, "MAX_REGEXES", 1)
     async with running(Settings(home=tmp_path)) as app:
         await call(app, "add_permission_rule", "rest", **DENY, match_type="regex")
         with pytest.raises(QuotaExceeded, match="regular expression"):
@@ -93,7 +94,7 @@ async def test_16_no_caller_can_add_so_many_rules_that_none_is_heeded(
             await call(app, "add_permission_rule", "rest", **(DENY | {"pattern": "d"}))
 
 
-def test_16_the_most_rules_there_can_be_are_compared_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_16_the_maximum_number_of_rules_needs_few_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
     def rule(number: int, match_type: MatchType, pattern: str) -> PermissionRule:
         return PermissionRule(
             id=f"rule_{number}",
@@ -106,20 +107,20 @@ def test_16_the_most_rules_there_can_be_are_compared_in_a_moment(monkeypatch: py
             created_by="rest",
         )
 
-    most = range(permissions.MOST_RULES)
+    most = range(permissions.MAX_RULES)
     foreign = [rule(number, MatchType.GLOB, f"*{number}*x*y") for number in most]
-    foreign[: permissions.MOST_REGEXES] = [
-        rule(number, MatchType.REGEX, rf"({number}|\w)*\s+x") for number in range(permissions.MOST_REGEXES)
+    foreign[: permissions.MAX_REGEXES] = [
+        rule(number, MatchType.REGEX, rf"({number}|\w)*\s+x") for number in range(permissions.MAX_REGEXES)
     ]
     command = ";".join(f"echo {number}" for number in range(450))
-    compared = Mock(side_effect=rule_texts._fits)  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(rule_texts, "_fits", compared)
+    comparisons = Mock(side_effect=decision.fits)
+    monkeypatch.setattr(decision, "fits", comparisons)
     assert decide(foreign, "Bash", {"command": command}).effect is None
-    assert compared.call_count < permissions.MOST_RULES + permissions.MOST_REGEXES * 500
-    # As many that could be meant are not compared with each part: an agent would wait for it.
-    compared.reset_mock()
+    assert comparisons.call_count < permissions.MAX_RULES + permissions.MAX_REGEXES * 500
+    # This many rules that could match are not comparisons with each part, because the agent would wait too long.
+    comparisons.reset_mock()
     alike = [rule(number, MatchType.GLOB, f"o*{number % 10}*c") for number in most]
     assert decide(alike, "Bash", {"command": command}).effect is Effect.ASK
-    assert compared.call_count == 0
+    assert comparisons.call_count == 0
     assert decide(alike[:1000], "Bash", {"command": command}).effect is None
-    assert compared.call_count == 1000 * 452
+    assert comparisons.call_count == 1000 * 452

@@ -1,4 +1,4 @@
-"""Which project a caller works in."""
+"""The active project of each client; finding and creating projects."""
 
 import fcntl
 from collections.abc import AsyncGenerator
@@ -14,9 +14,9 @@ from scrubjay.features.projects.service import ProjectService
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncGenerator[SqliteStore]:
-    opened = await SqliteStore.open(tmp_path / "home")
-    yield opened
-    await opened.close()
+    store = await SqliteStore.open(tmp_path / "home")
+    yield store
+    await store.close()
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def projects(store: SqliteStore) -> ProjectService:
     return ProjectService(store.projects)
 
 
-async def test_each_client_has_its_own_project(projects: ProjectService, tmp_path: Path) -> None:
+async def test_each_client_has_its_own_active_project(projects: ProjectService, tmp_path: Path) -> None:
     one = await projects.set(str(tmp_path / "one"), None, "alice", None)
     two = await projects.set(str(tmp_path / "two"), "Second", "bob", None)
     assert (one.name, two.name) == ("one", "Second")
@@ -33,14 +33,12 @@ async def test_each_client_has_its_own_project(projects: ProjectService, tmp_pat
     assert await projects.active("carol") is None
 
 
-async def test_a_client_that_cannot_be_told_from_others_has_no_active_project(
-    projects: ProjectService, tmp_path: Path
-) -> None:
+async def test_an_anonymous_client_has_no_active_project(projects: ProjectService, tmp_path: Path) -> None:
     await projects.set(str(tmp_path), None, None, None)
     assert await projects.active(None) is None
 
 
-async def test_one_folder_is_one_project_however_it_is_named(projects: ProjectService, tmp_path: Path) -> None:
+async def test_all_paths_of_a_folder_name_the_same_project(projects: ProjectService, tmp_path: Path) -> None:
     folder = tmp_path / "real"
     folder.mkdir()
     (tmp_path / "link").symlink_to(folder)
@@ -51,40 +49,38 @@ async def test_one_folder_is_one_project_however_it_is_named(projects: ProjectSe
     assert [project.id for project in await projects.list()] == [first.id]
 
 
-async def test_a_relative_path_needs_a_place_to_start_from(projects: ProjectService) -> None:
+async def test_a_relative_path_without_a_working_directory_is_refused(projects: ProjectService) -> None:
     with pytest.raises(InvalidRequest, match="not an absolute path"):
         await projects.set("some/folder", None, "alice", None)
 
 
-async def test_a_project_is_found_by_id_path_or_unmistakable_name(projects: ProjectService, tmp_path: Path) -> None:
-    made = await projects.set(str(tmp_path / "app"), "Apollo", None, None)
-    for reference in (made.id, made.path, "Apollo"):
-        assert await projects.find(reference) == made
+async def test_a_project_is_found_by_id_path_or_unique_name(projects: ProjectService, tmp_path: Path) -> None:
+    project = await projects.set(str(tmp_path / "app"), "Apollo", None, None)
+    for reference in (project.id, project.path, "Apollo"):
+        assert await projects.find(reference) == project
     await projects.set(str(tmp_path / "other"), "Apollo", None, None)
-    with pytest.raises(Conflict, match="2 projects are called 'Apollo'"):
+    with pytest.raises(Conflict, match="2 projects are named 'Apollo'"):
         await projects.find("Apollo")
 
 
-async def test_an_unknown_project_is_answered_with_the_nearest(projects: ProjectService, tmp_path: Path) -> None:
+async def test_an_unknown_name_is_refused_with_the_most_similar_one(projects: ProjectService, tmp_path: Path) -> None:
     await projects.set(str(tmp_path / "app"), "Apollo", None, None)
     with pytest.raises(NotFound) as caught:
         await projects.find("Apolo")
     assert caught.value.hint == "did you mean Apollo?"
 
 
-async def test_what_is_kept_for_a_new_folder_makes_its_project_and_a_name_alone_does_not(
+async def test_writing_to_a_new_folder_creates_its_project_and_a_bare_name_does_not(
     projects: ProjectService, tmp_path: Path
 ) -> None:
-    made = await projects.find(str(tmp_path / "new"), make=True)
-    assert await projects.find("new") == made
+    project = await projects.find(str(tmp_path / "new"), make=True)
+    assert await projects.find("new") == project
     for reference in ("newer", str(tmp_path / "newer")):
         with pytest.raises(NotFound):
             await projects.find(reference, make=reference == "newer")
 
 
-async def test_a_server_started_for_a_project_gives_it_to_everybody_until_they_choose(
-    store: SqliteStore, tmp_path: Path
-) -> None:
+async def test_the_default_project_is_active_until_a_client_selects_another(store: SqliteStore, tmp_path: Path) -> None:
     projects = ProjectService(store.projects, default_path=tmp_path / "default")
     default = await projects.active("alice")
     assert default is not None
@@ -94,7 +90,9 @@ async def test_a_server_started_for_a_project_gives_it_to_everybody_until_they_c
     assert await projects.active(None) == default
 
 
-async def test_the_client_of_this_process_keeps_what_it_chose(store: SqliteStore, tmp_path: Path) -> None:
+async def test_the_selection_of_the_own_client_survives_selections_by_others(
+    store: SqliteStore, tmp_path: Path
+) -> None:
     projects = ProjectService(store.projects, default_path=tmp_path / "default", own_client="mine")
     default = await projects.active("mine")
     assert default is not None
@@ -105,11 +103,11 @@ async def test_the_client_of_this_process_keeps_what_it_chose(store: SqliteStore
     assert await store.projects.active("mine") == chosen
 
 
-async def test_the_servers_project_is_found_while_somebody_else_writes(store: SqliteStore, tmp_path: Path) -> None:
-    """It is made by the first call; later ones only read, and so wait for nobody."""
-    served = ProjectService(store.projects, default_path=tmp_path)
-    made = await served.active("alice")
+async def test_the_default_project_is_found_while_the_write_lock_is_held(store: SqliteStore, tmp_path: Path) -> None:
+    """Only the first call writes; later calls only read and do not wait for the lock."""
+    projects = ProjectService(store.projects, default_path=tmp_path)
+    project = await projects.active("alice")
     with (tmp_path / "home" / LOCK).open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with anyio.fail_after(5):
-            assert await served.active("alice") == made
+            assert await projects.active("alice") == project

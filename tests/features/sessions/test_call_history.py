@@ -1,4 +1,4 @@
-"""What clients call is noted without making any call wait, and kept without secrets (feature 42)."""
+"""Recording of tool calls, without delay and without secrets (feature 42)."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ from pydantic import Field
 from scrubjay.core.errors import InvalidRequest, NotFound, UnknownTool
 from scrubjay.core.ids import new_id
 from scrubjay.features.sessions import call_history as history
-from scrubjay.features.sessions.call_history import KEEP_AT_ONCE, CallHistory
+from scrubjay.features.sessions.call_history import FLUSH_CALLS, CallRecorder
 from scrubjay.features.sessions.models import ClientCall, ToolCall
 from scrubjay.features.sessions.store import SessionStore
 from scrubjay.tooling import call_excerpts
@@ -30,84 +30,84 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 
 
-class Saying(Request):
+class SayRequest(Request):
     text: str = "hello"
 
 
-class Said(Result):
+class SayResult(Result):
     text: str
 
 
 @tool("talk", read_only=True)
-async def say(request: Saying) -> Said:
+async def say(request: SayRequest) -> SayResult:
     """Say something."""
-    return Said(text=request.text)
+    return SayResult(text=request.text)
 
 
 @tool("talk")
-async def fail(request: Saying) -> Said:
-    """Fail as foreseen."""
+async def fail(request: SayRequest) -> SayResult:
+    """Fail with a domain error."""
     raise NotFound(f"no {request.text}")
 
 
 @tool("talk")
-async def crash(request: Saying) -> Said:
-    """Fail by a bug."""
+async def crash(request: SayRequest) -> SayResult:
+    """Fail with a bug."""
     raise ZeroDivisionError
 
 
 @tool("talk")
-async def wait(request: Saying) -> Said:
-    """Wait for ever."""
+async def wait(request: SayRequest) -> SayResult:
+    """Wait forever."""
     await anyio.sleep_forever()
-    return Said(text="")
+    return SayResult(text="")
 
 
-class Kept:
-    """The one method of a store that the history needs."""
+class FakeStore:
+    """The part of `SessionStore` that the recorder uses."""
 
     def __init__(self) -> None:
         self.calls: list[ClientCall] = []
         self.projects: list[str | None] = []
         self.failure: Exception | None = None
 
-    async def keep(self, calls: Sequence[ClientCall], default_project_id: str | None) -> None:
+    async def add_calls(self, calls: Sequence[ClientCall], default_project_id: str | None) -> None:
         if self.failure:
             raise self.failure
         self.calls.extend(calls)
         self.projects.append(default_project_id)
 
     @property
-    def told(self) -> list[tuple[str, Mapping[str, Any], str, bool]]:
-        return [(made.call.tool, made.call.arguments, made.call.result, made.call.success) for made in self.calls]
+    def contents(self) -> list[tuple[str, Mapping[str, Any], str, bool]]:
+        return [(entry.call.tool, entry.call.arguments, entry.call.result, entry.call.success) for entry in self.calls]
 
 
 @pytest.fixture
-def kept() -> Kept:
-    return Kept()
+def store() -> FakeStore:
+    return FakeStore()
 
 
 @pytest.fixture
-def calls() -> CallHistory:
-    return CallHistory(lambda: NOW)
+def calls() -> CallRecorder:
+    return CallRecorder(lambda: NOW)
 
 
 @pytest.fixture
-def dispatcher(calls: CallHistory) -> Dispatcher:
-    made = Dispatcher(Registry([say, fail, crash, wait]), Services())
-    calls.subscribe(made.events)
-    return made
+def dispatcher(calls: CallRecorder) -> Dispatcher:
+    dispatcher = Dispatcher(Registry([say, fail, crash, wait]), Services())
+    calls.subscribe(dispatcher.events)
+    return dispatcher
 
 
 ADA = CallContext(surface="python", client="ada")
 
 
-async def flush(calls: CallHistory, kept: Kept) -> None:
-    await calls.flush(cast(SessionStore, kept), "prj_default")
+async def flush(calls: CallRecorder, store: FakeStore) -> None:
+    await calls.flush(cast(SessionStore, store), "prj_default")
 
 
-async def test_042_every_call_of_a_client_is_kept_with_what_came_of_it(
-    dispatcher: Dispatcher, calls: CallHistory, kept: Kept
+async def test_042_every_call_of_a_client_is_recorded_with_its_outcome(
+    dispatcher: Dispatcher, calls: CallRecorder, store: FakeStore
 ) -> None:
     await dispatcher.call("say", {"text": "ö 🚂"}, ADA)
     with pytest.raises(NotFound):
@@ -119,33 +119,33 @@ async def test_042_every_call_of_a_client_is_kept_with_what_came_of_it(
     with anyio.CancelScope() as scope:
         scope.cancel()
         await dispatcher.call("wait", {}, ADA)
-    await flush(calls, kept)
-    assert kept.told == [
+    await flush(calls, store)
+    assert store.contents == [
         ("say", {"text": "ö 🚂"}, '{"text":"ö 🚂"}', True),
         ("fail", {"text": "bread"}, "not_found: no bread", False),
         ("crash", {}, "internal", False),
         ("say", {"txt": 1}, "invalid_request: say: txt: unknown field", False),
         ("wait", {}, "given up", False),
     ]
-    assert {made.client for made in kept.calls} == {"ada"}
-    assert kept.projects == ["prj_default"]
+    assert {entry.client for entry in store.calls} == {"ada"}
+    assert store.projects == ["prj_default"]
 
 
-async def test_042_a_client_that_cannot_be_told_from_others_and_a_tool_that_is_none_have_no_history(
-    dispatcher: Dispatcher, calls: CallHistory, kept: Kept
+async def test_042_calls_of_unidentified_clients_and_of_unknown_tools_are_not_recorded(
+    dispatcher: Dispatcher, calls: CallRecorder, store: FakeStore
 ) -> None:
     await dispatcher.call("say", {}, CallContext(surface="rest"))
     with pytest.raises(UnknownTool):
         await dispatcher.call("sya", {}, ADA)
-    await flush(calls, kept)
-    assert kept.calls == []
-    assert kept.projects == []
+    await flush(calls, store)
+    assert store.calls == []
+    assert store.projects == []
 
 
-async def test_042_a_call_is_kept_at_the_time_it_was_made(calls: CallHistory, kept: Kept) -> None:
-    calls.note("ada", "say", {}, Said(text="x"), 1500.25)
-    await flush(calls, kept)
-    assert kept.calls == [
+async def test_042_a_call_is_recorded_with_its_start_time(calls: CallRecorder, store: FakeStore) -> None:
+    calls.record("ada", "say", {}, SayResult(text="x"), 1500.25)
+    await flush(calls, store)
+    assert store.calls == [
         ClientCall(
             "ada",
             ToolCall(
@@ -158,28 +158,36 @@ async def test_042_a_call_is_kept_at_the_time_it_was_made(calls: CallHistory, ke
             ),
         )
     ]
-    assert kept.calls[0].call.ended_at == NOW
+    assert store.calls[0].call.ended_at == NOW
 
 
-async def test_042_secrets_are_kept_neither_of_arguments_nor_of_results_nor_of_problems(
-    calls: CallHistory, kept: Kept
-) -> None:
+async def test_042_secrets_in_arguments_results_and_errors_are_masked(calls: CallRecorder, store: FakeStore) -> None:
     arguments = {"text": f"my token is {TOKEN}", "nested": {"api_key": "whatever", "list": [TOKEN]}}
-    cut = "x" * (RESULT_CHARACTERS - 30) + f" {TOKEN}"
-    calls.note("ada", "say", arguments, Said(text=cut), 1)
-    calls.note("ada", "say", {}, f"unavailable: {TOKEN} was refused", 1)
-    await flush(calls, kept)
-    assert "ghp_" not in str(kept.calls)
-    assert "whatever" not in str(kept.calls)
-    assert "my token is [secret:" in str(kept.calls[0].call.arguments)
+    cut_off = "x" * (RESULT_CHARACTERS - 30) + f" {TOKEN}"
+    calls.record("ada", "say", arguments, SayResult(text=cut_off), 1)
+    calls.record("ada", "say", {}, f"unavailable: {TOKEN} was refused", 1)
+    await flush(calls, store)
+    assert "ghp_" not in str(store.calls)
+    assert "whatever" not in str(store.calls)
+    assert "my token is [secret:" in str(store.calls[0].call.arguments)
 
 
-async def test_042_of_a_result_the_beginning_is_kept_and_of_long_arguments_too(calls: CallHistory, kept: Kept) -> None:
+async def test_042_passwords_in_commands_are_masked(calls: CallRecorder, store: FakeStore) -> None:
+    command = "mysql -u root -pblue42horse"
+    calls.record("ada", "terminal", {"command": command}, SayResult(text=""), 1)
+    calls.record("ada", "terminal", {"command": f"{command} {'x' * ARGUMENT_CHARACTERS}"}, SayResult(text=""), 1)
+    await flush(calls, store)
+    first, second = (str(entry.call.arguments["command"]) for entry in store.calls)
+    assert first == "mysql -u root -p[secret: password]"
+    assert second.startswith('"mysql -u root -p[secret: password] xxx')
+
+
+async def test_042_long_results_and_arguments_are_shortened(calls: CallRecorder, store: FakeStore) -> None:
     long = "word " * ARGUMENT_CHARACTERS
-    calls.note("ada", "say", {"text": long, "entries": [long, long], "limit": 3}, Said(text=long), 1)
-    calls.note("ada", "say", {f"{number}" * 50: 1 for number in range(1000)}, Said(text=""), 1)
-    await flush(calls, kept)
-    (first, second) = (made.call for made in kept.calls)
+    calls.record("ada", "say", {"text": long, "entries": [long, long], "limit": 3}, SayResult(text=long), 1)
+    calls.record("ada", "say", {f"{number}" * 50: 1 for number in range(1000)}, SayResult(text=""), 1)
+    await flush(calls, store)
+    (first, second) = (entry.call for entry in store.calls)
     assert first.result == ('{"text":"' + long)[:500]
     assert first.arguments == {
         "text": f'"{long[:499]}… (50002 characters)',
@@ -191,11 +199,11 @@ async def test_042_of_a_result_the_beginning_is_kept_and_of_long_arguments_too(c
 
 class Anything(Result):
     data: Any
-    inner: list[Said] = Field(default=[], serialization_alias="innerOnes")
+    inner: list[SayResult] = Field(default=[], serialization_alias="innerOnes")
 
 
-def some_value(random: Random, depth: int = 0) -> Any:
-    """Data as JSON has it, of which nothing looks like a secret."""
+def random_value(random: Random, depth: int = 0) -> Any:
+    """Return random JSON data without anything that looks like a secret."""
     match random.randrange(7 if depth < 4 else 5):
         case 0:
             return None
@@ -206,161 +214,163 @@ def some_value(random: Random, depth: int = 0) -> Any:
         case 3 | 4:
             return "ä b\n" * random.randrange(40)
         case 5:
-            return [some_value(random, depth + 1) for _ in range(random.randrange(8))]
+            return [random_value(random, depth + 1) for _ in range(random.randrange(8))]
         case _:
-            return {"n" * number: some_value(random, depth + 1) for number in range(random.randrange(8))}
+            return {"n" * number: random_value(random, depth + 1) for number in range(random.randrange(8))}
 
 
-@pytest.mark.parametrize("brings", [True, False])
-async def test_042_the_beginning_of_any_result_is_that_of_the_whole(
-    calls: CallHistory, kept: Kept, brings: bool
+@pytest.mark.parametrize("is_write", [True, False])
+async def test_042_the_excerpt_of_any_result_is_a_prefix_of_its_json(
+    calls: CallRecorder, store: FakeStore, is_write: bool
 ) -> None:
     random = Random(42)
-    values = [some_value(random) for _ in range(2000)]
+    values = [random_value(random) for _ in range(2000)]
     for value in values:
-        calls.note("ada", "say", {}, Anything(data=value, inner=[Said(text="x")]), 1, brings=brings)
-    await flush(calls, kept)
-    shown = {"innerOnes": [{"text": "x"}]}
-    wholes = [json.dumps({"data": value} | shown, ensure_ascii=False, separators=(",", ":")) for value in values]
-    assert [made.call.result for made in kept.calls] == [whole[:500] for whole in wholes]
-    assert sum(len(whole) > 500 for whole in wholes) > 200
+        calls.record("ada", "say", {}, Anything(data=value, inner=[SayResult(text="x")]), 1, is_write=is_write)
+    await flush(calls, store)
+    inner = {"innerOnes": [{"text": "x"}]}
+    texts = [json.dumps({"data": value} | inner, ensure_ascii=False, separators=(",", ":")) for value in values]
+    assert [entry.call.result for entry in store.calls] == [text[:500] for text in texts]
+    assert sum(len(text) > 500 for text in texts) > 200
 
 
-async def test_042_of_what_is_soon_gone_only_that_it_was_called_is_kept(calls: CallHistory, kept: Kept) -> None:
-    calls.note("ada", "say", {"text": "in mind"}, Said(text=f"in mind {new_id('mem')}"), 1, fleeting=True)
-    calls.note("ada", "say", {"text": "in mind"}, "too_large: no", 1, brings=False, fleeting=True)
-    await flush(calls, kept)
-    assert kept.told == [("say", {}, "", True), ("say", {}, "too_large: no", False)]
-    assert kept.calls[0].memory_ids == frozenset()
-
-
-async def test_042_an_answer_that_quotes_memories_is_not_kept_but_of_which_it_told_is(
-    calls: CallHistory, kept: Kept
+async def test_042_calls_without_log_payload_are_recorded_without_contents(
+    calls: CallRecorder, store: FakeStore
 ) -> None:
-    named = new_id("mem")
-    answer = Said(text=f"{'a long text ' * 100} [{named}]")
-    calls.note("ada", "say", {"text": "tell me"}, answer, 1, brings=False, quotes=True)
-    calls.note("ada", "say", {"text": "tell me"}, "not_found: nothing", 1, brings=False, quotes=True)
-    await flush(calls, kept)
-    assert kept.told == [
+    calls.record("ada", "say", {"text": "in mind"}, SayResult(text=f"in mind {new_id('mem')}"), 1, log_payload=False)
+    calls.record("ada", "say", {"text": "in mind"}, "too_large: no", 1, is_write=False, log_payload=False)
+    await flush(calls, store)
+    assert store.contents == [("say", {}, "", True), ("say", {}, "too_large: no", False)]
+    assert store.calls[0].memory_ids == frozenset()
+
+
+async def test_042_a_result_that_quotes_memories_is_not_recorded_but_their_ids_are(
+    calls: CallRecorder, store: FakeStore
+) -> None:
+    memory_id = new_id("mem")
+    answer = SayResult(text=f"{'a long text ' * 100} [{memory_id}]")
+    calls.record("ada", "say", {"text": "tell me"}, answer, 1, is_write=False, log_result=False)
+    calls.record("ada", "say", {"text": "tell me"}, "not_found: nothing", 1, is_write=False, log_result=False)
+    await flush(calls, store)
+    assert store.contents == [
         ("say", {"text": "tell me"}, "", True),
         ("say", {"text": "tell me"}, "not_found: nothing", False),
     ]
-    assert [made.memory_ids for made in kept.calls] == [{named}, frozenset()]
+    assert [entry.memory_ids for entry in store.calls] == [{memory_id}, frozenset()]
 
 
-@pytest.mark.parametrize("strange", ["\x00", "\ud800", float("nan"), float("inf")])
-async def test_042_arguments_that_no_store_can_keep_are_left_out(
-    calls: CallHistory, kept: Kept, strange: object
+@pytest.mark.parametrize("value", ["\x00", "\ud800", float("nan"), float("inf")])
+async def test_042_arguments_that_cannot_be_stored_are_left_out(
+    calls: CallRecorder, store: FakeStore, value: object
 ) -> None:
-    calls.note("ada", "say", {"text": strange}, "invalid_request: no", 1)
-    await flush(calls, kept)
-    assert kept.told == [("say", {}, "invalid_request: no", False)]
+    calls.record("ada", "say", {"text": value}, "invalid_request: no", 1)
+    await flush(calls, store)
+    assert store.contents == [("say", {}, "invalid_request: no", False)]
 
 
-async def test_042_a_result_that_is_not_unicode_is_kept_as_what_can_be_kept(calls: CallHistory, kept: Kept) -> None:
-    calls.note("ada", "say", {"when": NOW}, Said(text="a\ud800b\x00c"), 1)
-    calls.note("ada", "say", {}, "not_found: \udcff", 1)
-    await flush(calls, kept)
-    assert [made.call.result for made in kept.calls] == ['{"text":"a\\ud800b\\u0000c"}', "not_found: \\udcff"]
-    assert kept.calls[0].call.arguments == {"when": "2026-01-01T00:00:00Z"}
+async def test_042_a_result_with_invalid_unicode_is_repaired(calls: CallRecorder, store: FakeStore) -> None:
+    calls.record("ada", "say", {"when": NOW}, SayResult(text="a\ud800b\x00c"), 1)
+    calls.record("ada", "say", {}, "not_found: \udcff", 1)
+    await flush(calls, store)
+    assert [entry.call.result for entry in store.calls] == ['{"text":"a\\ud800b\\u0000c"}', "not_found: \\udcff"]
+    assert store.calls[0].call.arguments == {"when": "2026-01-01T00:00:00Z"}
 
 
-async def test_042_the_memories_that_a_whole_result_tells_of_are_known_and_those_of_a_failure_are_not(
-    calls: CallHistory, kept: Kept
+async def test_042_memory_ids_are_taken_from_the_whole_result_but_not_from_errors(
+    calls: CallRecorder, store: FakeStore
 ) -> None:
     one, two, three = (new_id("mem") for _ in range(3))
-    calls.note("ada", "say", {"text": three}, Said(text=f"{one} {'x' * 1000} {two}"), 1)
-    calls.note("ada", "say", {}, f"not_found: there is no memory {one!r}", 1)
-    await flush(calls, kept)
-    assert [made.memory_ids for made in kept.calls] == [frozenset({one, two}), frozenset()]
+    calls.record("ada", "say", {"text": three}, SayResult(text=f"{one} {'x' * 1000} {two}"), 1)
+    calls.record("ada", "say", {}, f"not_found: there is no memory {one!r}", 1)
+    await flush(calls, store)
+    assert [entry.memory_ids for entry in store.calls] == [frozenset({one, two}), frozenset()]
     entries = [{"text": "x" * 300, "id": one}, {"text": "y" * 300, "id": two}, {"text": "z", "id": three}]
-    calls.note("ada", "ask", {"text": three}, Anything(data=entries), 1, brings=False)
-    await flush(calls, kept)
-    assert kept.calls[-1].memory_ids == frozenset({one, two})  # the second one is cut before its id
+    calls.record("ada", "ask", {"text": three}, Anything(data=entries), 1, is_write=False)
+    await flush(calls, store)
+    assert store.calls[-1].memory_ids == frozenset({one, two})  # the third id is beyond the excerpt
 
 
-async def test_042_what_cannot_be_written_now_is_written_next_time_and_once(calls: CallHistory, kept: Kept) -> None:
-    calls.note("ada", "say", {}, Said(text="1"), 1)
-    kept.failure = OSError("disk")
+async def test_042_a_failed_write_is_retried_and_stored_once(calls: CallRecorder, store: FakeStore) -> None:
+    calls.record("ada", "say", {}, SayResult(text="1"), 1)
+    store.failure = OSError("disk")
     with pytest.raises(OSError, match="disk"):
-        await flush(calls, kept)
-    calls.note("ada", "say", {}, Said(text="2"), 1)
-    kept.failure = None
-    await flush(calls, kept)
-    await flush(calls, kept)
-    assert [made.call.result for made in kept.calls] == ['{"text":"1"}', '{"text":"2"}']
+        await flush(calls, store)
+    calls.record("ada", "say", {}, SayResult(text="2"), 1)
+    store.failure = None
+    await flush(calls, store)
+    await flush(calls, store)
+    assert [entry.call.result for entry in store.calls] == ['{"text":"1"}', '{"text":"2"}']
 
 
-async def test_042_two_who_write_at_the_same_time_write_each_call_once(calls: CallHistory, kept: Kept) -> None:
+async def test_042_concurrent_flushes_store_each_call_once(calls: CallRecorder, store: FakeStore) -> None:
     for number in range(100):
-        calls.note("ada", "say", {}, Said(text=str(number)), 1)
+        calls.record("ada", "say", {}, SayResult(text=str(number)), 1)
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
-            tasks.start_soon(flush, calls, kept)
-    assert len(kept.calls) == 100
+            tasks.start_soon(flush, calls, store)
+    assert len(store.calls) == 100
 
 
-async def test_042_it_is_due_a_while_after_the_first_call_and_at_once_after_many(
-    calls: CallHistory, kept: Kept, monkeypatch: pytest.MonkeyPatch
+async def test_042_a_flush_is_due_after_a_delay_or_immediately_after_many_calls(
+    calls: CallRecorder, store: FakeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "KEEP_SECONDS", 0.01)
-    with anyio.move_on_after(0.05) as silence:
-        await calls.due()
-    assert silence.cancelled_caught
-    calls.note("ada", "say", {}, Said(text=""), 1)
+    monkeypatch.setattr(history, "FLUSH_SECONDS", 0.01)
+    with anyio.move_on_after(0.05) as scope:
+        await calls.wait_until_due()
+    assert scope.cancelled_caught
+    calls.record("ada", "say", {}, SayResult(text=""), 1)
     with anyio.fail_after(5):
-        await calls.due()
-    await flush(calls, kept)
-    monkeypatch.setattr(history, "KEEP_SECONDS", 3600)
-    for _ in range(KEEP_AT_ONCE):
-        calls.note("ada", "say", {}, Said(text=""), 1)
+        await calls.wait_until_due()
+    await flush(calls, store)
+    monkeypatch.setattr(history, "FLUSH_SECONDS", 3600)
+    for _ in range(FLUSH_CALLS):
+        calls.record("ada", "say", {}, SayResult(text=""), 1)
     with anyio.fail_after(5):
-        await calls.due()
+        await calls.wait_until_due()
 
 
-async def test_042_a_call_noted_while_others_are_made_ready_is_due_too(
-    calls: CallHistory, kept: Kept, monkeypatch: pytest.MonkeyPatch
+async def test_042_a_call_recorded_during_a_flush_is_due_too(
+    calls: CallRecorder, store: FakeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "KEEP_SECONDS", 0.01)
-    make_ready = anyio.to_thread.run_sync
+    monkeypatch.setattr(history, "FLUSH_SECONDS", 0.01)
+    run_sync = anyio.to_thread.run_sync
 
-    async def run_and_note(work: Callable[..., Any], *arguments: Any) -> Any:
-        ready = await make_ready(work, *arguments)
-        if not kept.calls:
-            calls.note("ada", "say", {}, Said(text="meanwhile"), 1)
-        return ready
+    async def run_and_record(work: Callable[..., Any], *arguments: Any) -> Any:
+        result = await run_sync(work, *arguments)
+        if not store.calls:
+            calls.record("ada", "say", {}, SayResult(text="meanwhile"), 1)
+        return result
 
-    monkeypatch.setattr(anyio.to_thread, "run_sync", run_and_note)
-    calls.note("ada", "say", {}, Said(text="first"), 1)
+    monkeypatch.setattr(anyio.to_thread, "run_sync", run_and_record)
+    calls.record("ada", "say", {}, SayResult(text="first"), 1)
     with anyio.fail_after(5):
         for _ in range(2):
-            await calls.due()
-            await flush(calls, kept)
-    assert [made.call.result for made in kept.calls] == ['{"text":"first"}', '{"text":"meanwhile"}']
+            await calls.wait_until_due()
+            await flush(calls, store)
+    assert [entry.call.result for entry in store.calls] == ['{"text":"first"}', '{"text":"meanwhile"}']
 
 
-async def test_042_more_than_can_wait_is_given_up_and_said(
-    calls: CallHistory, kept: Kept, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def test_042_calls_beyond_the_buffer_are_dropped_with_a_warning(
+    calls: CallRecorder, store: FakeStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(history, "MOST_WAITING", 3)
+    monkeypatch.setattr(history, "MAX_PENDING", 3)
     for number in range(5):
-        calls.note("ada", "say", {}, Said(text=str(number)), 1)
-    await flush(calls, kept)
-    assert [made.call.result for made in kept.calls] == [f'{{"text":"{number}"}}' for number in range(3)]
+        calls.record("ada", "say", {}, SayResult(text=str(number)), 1)
+    await flush(calls, store)
+    assert [entry.call.result for entry in store.calls] == [f'{{"text":"{number}"}}' for number in range(3)]
     (warning,) = caplog.records
-    assert (warning.message, vars(warning)["calls"]) == ("calls are missing in the history", 2)
+    assert (warning.message, vars(warning)["calls"]) == ("calls were dropped from the history", 2)
 
 
-async def test_042_a_call_that_cannot_be_told_is_in_the_history_all_the_same(
-    calls: CallHistory, kept: Kept, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def test_042_a_call_whose_excerpt_fails_is_recorded_without_contents(
+    calls: CallRecorder, store: FakeStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def break_down(value: object) -> object:
+    def fail_to_redact(value: object) -> object:
         raise ZeroDivisionError(value)
 
-    monkeypatch.setattr(call_excerpts, "redacted", break_down)
-    calls.note("ada", "say", {"text": "my-password"}, Said(text="x"), 1)
-    await flush(calls, kept)
-    assert kept.told == [("say", {}, "", True)]
-    (logged,) = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert "my-password" not in str(vars(logged))
+    monkeypatch.setattr(call_excerpts, "redacted", fail_to_redact)
+    calls.record("ada", "say", {"text": "my-password"}, SayResult(text="x"), 1)
+    await flush(calls, store)
+    assert store.contents == [("say", {}, "", True)]
+    (error,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert "my-password" not in str(vars(error))

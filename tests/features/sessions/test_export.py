@@ -1,4 +1,4 @@
-"""A session can be taken along (feature 94)."""
+"""Export of sessions (feature 94)."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.scopes import Scope
 from scrubjay.features.sessions import export as session_export
-from scrubjay.features.sessions.export import SessionExport, SessionExporter
+from scrubjay.features.sessions.export import ExportedSession, SessionExporter
 from scrubjay.features.sessions.models import ClientCall, ToolCall
 from scrubjay.features.sessions.service import SessionService
 from tests.contracts.samples import NOW, ManualClock, write
@@ -21,14 +21,14 @@ async def store(tmp_path: Path) -> AsyncGenerator[SqliteStore]:
     await opened.close()
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     pass
 
 
-async def test_094_an_export_has_the_calls_and_memories_of_one_session_and_says_when_it_is_not_whole(
+async def test_094_an_export_has_the_calls_and_memories_of_one_session_and_reports_truncation(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sessions = SessionService(store.sessions, _nothing)
+    sessions = SessionService(store.sessions, _do_nothing)
     exporter = SessionExporter(sessions, store.memories, clock=lambda: NOW)
     apollo = await store.projects.ensure("/apollo", None)
     gemini = await store.projects.ensure("/gemini", None)
@@ -44,13 +44,13 @@ async def test_094_an_export_has_the_calls_and_memories_of_one_session_and_says_
         ToolCall(tool=name, arguments={}, result="", success=True, milliseconds=0, called_at=NOW)
         for name in ("remember", "recall")
     ]
-    await store.sessions.keep([ClientCall("ada", call) for call in calls], apollo.id)
+    await store.sessions.add_calls([ClientCall("ada", call) for call in calls], apollo.id)
     session = await sessions.get(apollo.id, "standup", None)
 
-    assert await exporter.export(session) == SessionExport(
+    assert await exporter.export(session) == ExportedSession(
         calls=calls, memories=[writes[0].memory, writes[1].memory], complete=True, exported_at=NOW
     )
-    monkeypatch.setattr(session_export, "MOST_EXPORTED", 1)
-    assert await exporter.export(session) == SessionExport(
+    monkeypatch.setattr(session_export, "MAX_EXPORTED", 1)
+    assert await exporter.export(session) == ExportedSession(
         calls=calls[:1], memories=[writes[0].memory], complete=False, exported_at=NOW
     )

@@ -1,4 +1,4 @@
-"""Which session a client is in, and what was done in it (features 53, 94)."""
+"""Finding, starting and ending sessions (features 53, 94)."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
@@ -13,65 +13,67 @@ from scrubjay.features.sessions.service import SessionService
 
 
 @dataclass
-class House:
+class SessionFixture:
     store: SqliteStore
     sessions: SessionService
     apollo: Project
     gemini: Project
-    written: list[str] = field(default_factory=list[str])
+    flushes: list[str] = field(default_factory=list[str])
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncGenerator[House]:
+async def fixture(tmp_path: Path) -> AsyncGenerator[SessionFixture]:
     store = await SqliteStore.open(tmp_path / "home")
-    written: list[str] = []
+    flushes: list[str] = []
 
-    async def write_noted() -> None:
-        written.append("noted")
+    async def flush() -> None:
+        flushes.append("flushed")
 
     apollo, gemini = await store.projects.ensure("/apollo", None), await store.projects.ensure("/gemini", None)
-    yield House(store, SessionService(store.sessions, write_noted), apollo, gemini, written)
+    yield SessionFixture(store, SessionService(store.sessions, flush), apollo, gemini, flushes)
     await store.close()
 
 
-async def test_094_every_answer_has_what_was_noted_before(house: House) -> None:
-    session, _ = await house.sessions.start(house.apollo, "ada", None)
-    await house.sessions.current(house.apollo.id, "ada")
-    await house.sessions.get(house.apollo.id, session.id, None)
-    await house.sessions.list(house.apollo.id, 5)
-    assert len(house.written) == 4
+async def test_094_buffered_calls_are_written_before_each_read(fixture: SessionFixture) -> None:
+    session, _ = await fixture.sessions.start(fixture.apollo, "ada", None)
+    await fixture.sessions.current(fixture.apollo.id, "ada")
+    await fixture.sessions.get(fixture.apollo.id, session.id, None)
+    await fixture.sessions.list(fixture.apollo.id, 5)
+    assert len(fixture.flushes) == 4
 
 
-async def test_094_the_session_of_another_project_is_not_the_clients_session_here(house: House) -> None:
-    session, _ = await house.sessions.start(house.apollo, "ada", None)
-    assert await house.sessions.current(house.apollo.id, "ada") == session
-    assert await house.sessions.current(house.gemini.id, "ada") is None
-    assert await house.sessions.current(None, "ada") is None
-    assert await house.sessions.current(house.apollo.id, None) is None
-    with pytest.raises(NotFound, match="in no session"):
-        await house.sessions.get(house.gemini.id, None, "ada")
+async def test_094_a_session_of_another_project_is_not_the_current_one(fixture: SessionFixture) -> None:
+    session, _ = await fixture.sessions.start(fixture.apollo, "ada", None)
+    assert await fixture.sessions.current(fixture.apollo.id, "ada") == session
+    assert await fixture.sessions.current(fixture.gemini.id, "ada") is None
+    assert await fixture.sessions.current(None, "ada") is None
+    assert await fixture.sessions.current(fixture.apollo.id, None) is None
+    with pytest.raises(NotFound, match="no current session"):
+        await fixture.sessions.get(fixture.gemini.id, None, "ada")
     with pytest.raises(NotFound, match="no session"):
-        await house.sessions.get(house.gemini.id, session.id, "ada")
+        await fixture.sessions.get(fixture.gemini.id, session.id, "ada")
 
 
-async def test_094_a_mistyped_id_is_answered_with_the_nearest_of_the_same_project(house: House) -> None:
-    await house.sessions.start(house.apollo, "ada", "release-2")
+async def test_094_a_mistyped_id_suggests_the_nearest_one_of_the_project(fixture: SessionFixture) -> None:
+    await fixture.sessions.start(fixture.apollo, "ada", "release-2")
     with pytest.raises(NotFound) as caught:
-        await house.sessions.get(house.apollo.id, "relase-2", "ada")
+        await fixture.sessions.get(fixture.apollo.id, "relase-2", "ada")
     assert caught.value.hint == "did you mean release-2?"
     with pytest.raises(NotFound) as caught:
-        await house.sessions.get(house.gemini.id, "relase-2", "ada")
-    assert caught.value.hint == "list_sessions shows those there are"
+        await fixture.sessions.get(fixture.gemini.id, "relase-2", "ada")
+    assert caught.value.hint == "list_sessions shows the existing ones"
 
 
-async def test_053_a_client_that_is_gone_leaves_its_session_unless_another_is_in_it(house: House) -> None:
-    await house.sessions.start(house.apollo, "ada", "alone")
-    await house.sessions.leave("ada")
-    await house.sessions.leave("ada")
-    await house.sessions.leave("nobody")
-    alone = await house.sessions.get(house.apollo.id, "alone", None)
+async def test_053_a_disconnected_client_ends_its_session_unless_another_client_uses_it(
+    fixture: SessionFixture,
+) -> None:
+    await fixture.sessions.start(fixture.apollo, "ada", "alone")
+    await fixture.sessions.leave("ada")
+    await fixture.sessions.leave("ada")
+    await fixture.sessions.leave("unknown")
+    alone = await fixture.sessions.get(fixture.apollo.id, "alone", None)
     assert alone.ended_at is not None
-    await house.sessions.start(house.apollo, "ada", "together")
-    await house.sessions.start(house.apollo, "bob", "together")
-    await house.sessions.leave("ada")
-    assert (await house.sessions.get(house.apollo.id, "together", None)).ended_at is None
+    await fixture.sessions.start(fixture.apollo, "ada", "together")
+    await fixture.sessions.start(fixture.apollo, "bob", "together")
+    await fixture.sessions.leave("ada")
+    assert (await fixture.sessions.get(fixture.apollo.id, "together", None)).ended_at is None

@@ -1,4 +1,4 @@
-"""The session tools, called in this process: whose sessions are seen, and what becomes of the history."""
+"""The session tools: visibility of sessions, and the call history."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from scrubjay.app import maintenance as upkeep
+from scrubjay.app import maintenance
 from scrubjay.app.application import Application
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
@@ -28,19 +28,21 @@ class Client:
 
     async def __call__(self, tool: str, /, **arguments: Any) -> Any:
         context = CallContext(surface="python", client=self._name)
-        answer = await self._application.dispatcher.call(tool, arguments, context)
-        return answer.model_dump(mode="json")
+        result = await self._application.dispatcher.call(tool, arguments, context)
+        return result.model_dump(mode="json")
 
 
 @asynccontextmanager
-async def opened(home: Path, *, own_client: str | None = None, **settings: Any) -> AsyncGenerator[Application]:
+async def open_application(
+    home: Path, *, own_client: str | None = None, **settings: Any
+) -> AsyncGenerator[Application]:
     async with running(Settings.model_validate({"home": home, **settings}), own_client=own_client) as application:
         yield application
 
 
 @pytest.fixture
 async def application(tmp_path: Path) -> AsyncGenerator[Application]:
-    async with opened(tmp_path / "home") as application:
+    async with open_application(tmp_path / "home") as application:
         yield application
 
 
@@ -54,9 +56,7 @@ def bob(application: Application) -> Client:
     return Client(application, "bob")
 
 
-async def test_094_another_projects_sessions_are_seen_only_where_they_are(
-    ada: Client, bob: Client, tmp_path: Path
-) -> None:
+async def test_094_sessions_are_visible_only_in_their_project(ada: Client, bob: Client, tmp_path: Path) -> None:
     apollo, gemini = str(tmp_path / "apollo"), str(tmp_path / "gemini")
     await ada("session_start", project_path=apollo, session_id="in-apollo")
     await ada("remember", content="A secret of Apollo.")
@@ -69,12 +69,12 @@ async def test_094_another_projects_sessions_are_seen_only_where_they_are(
             await bob(tool, session_id="in-apollo")
     with pytest.raises(NotFound):
         await bob("session_history", action="get_history", session_id="in-apollo")
-    asked = await bob("session_history", action="get_history", session_id="in-apollo", project=apollo)
-    assert [call["tool"] for call in asked["history"]] == ["remember", "session_start"]
+    found = await bob("session_history", action="get_history", session_id="in-apollo", project=apollo)
+    assert [call["tool"] for call in found["history"]] == ["remember", "session_start"]
     assert (await bob("get_session_recap", project=apollo))["recent_sessions"][0]["id"] == "in-apollo"
 
 
-async def test_042_calls_after_a_change_of_project_belong_to_a_session_of_the_other(
+async def test_042_calls_after_a_change_of_project_belong_to_a_session_of_the_new_project(
     ada: Client, tmp_path: Path
 ) -> None:
     apollo, gemini = str(tmp_path / "apollo"), str(tmp_path / "gemini")
@@ -91,32 +91,32 @@ async def test_042_calls_after_a_change_of_project_belong_to_a_session_of_the_ot
     assert exported["project"]["path"] == gemini
 
 
-async def test_042_a_client_that_cannot_be_told_from_others_has_a_session_but_no_history(
+async def test_042_an_unidentified_client_has_a_session_but_no_history(
     application: Application, tmp_path: Path
 ) -> None:
-    nobody = Client(application, None)
-    started = await nobody("session_start", project_path=str(tmp_path))
+    unidentified = Client(application, None)
+    started = await unidentified("session_start", project_path=str(tmp_path))
     assert (started["active"], started["session"]["client"], started["resumed"]) == (False, None, False)
-    await nobody("remember", content="x", project=str(tmp_path))
-    listed = await nobody("session_history", action="list_sessions", project=str(tmp_path))
+    await unidentified("remember", content="x", project=str(tmp_path))
+    listed = await unidentified("session_history", action="list_sessions", project=str(tmp_path))
     assert [session["tool_calls"] for session in listed["sessions"]] == [0]
-    assert await nobody("session_history", action="current", project=str(tmp_path)) == {
+    assert await unidentified("session_history", action="current", project=str(tmp_path)) == {
         "session": None,
         "sessions": [],
         "history": [],
     }
     with pytest.raises(NotFound) as caught:
-        await nobody("session_history", action="get_history")
+        await unidentified("session_history", action="get_history")
     assert caught.value.hint
 
 
-async def test_042_what_is_forgotten_cannot_be_read_in_the_history(ada: Client, tmp_path: Path) -> None:
+async def test_042_a_forgotten_memory_is_erased_from_the_history(ada: Client, tmp_path: Path) -> None:
     await ada("session_start", project_path=str(tmp_path))
-    kept = await ada("remember", content="The hedgehog sleeps.")
+    memory = await ada("remember", content="The hedgehog sleeps.")
     await ada("recall", query="hedgehog")
     await ada("session_history", action="get_history")
     assert "hedgehog sleeps" in str(await ada("export_session"))
-    await ada("forget", id=kept["id"])
+    await ada("forget", id=memory["id"])
     exported = await ada("export_session")
     assert "hedgehog sleeps" not in str(exported)
     erased = {call["tool"]: call["erased"] for call in exported["history"]}
@@ -130,51 +130,51 @@ async def test_042_what_is_forgotten_cannot_be_read_in_the_history(ada: Client, 
     }
 
 
-async def test_042_what_is_forgotten_is_in_no_file_for_the_sake_of_the_history(tmp_path: Path) -> None:
+async def test_042_the_history_leaves_a_forgotten_memory_in_no_file(tmp_path: Path) -> None:
     home = tmp_path / "home"
     words = b"quixotic zeppelin"
-    async with opened(home) as application:
+    async with open_application(home) as application:
         ada = Client(application)
         await ada("session_start", project_path=str(tmp_path))
-        kept = await ada("remember", content=words.decode())
-        await ada("session_history", action="current")  # writes what was noted until now
+        memory = await ada("remember", content=words.decode())
+        await ada("session_history", action="current")  # flushes the recorded calls
         assert any(words in file.read_bytes() for file in home.glob("scrubjay.db*"))
         await ada("recall", query="zeppelin")
-        await ada("forget", id=kept["id"])
+        await ada("forget", id=memory["id"])
         await ada("session_history", action="get_history")
     files = [file for file in home.rglob("*") if file.is_file()]
     assert files
     assert [file.name for file in files if words in file.read_bytes()] == []
 
 
-async def test_042_what_a_call_only_quotes_is_not_in_the_history(tmp_path: Path) -> None:
-    """The note of a session has words of its summary, and an answer those of what is in mind, without their ids."""
+async def test_042_quoted_memories_are_not_in_the_history(tmp_path: Path) -> None:
+    """Session notes quote summaries, and answers quote working memory, both without ids."""
     home, project = tmp_path / "home", str(tmp_path)
-    async with opened(home) as application:
+    async with open_application(home) as application:
         ada = Client(application)
-        said = {"prompt": "Fix the zanzibarquux parser.", "thought": "", "response": "I fixed it."}
-        turn = await ada("add_memory", **said, sessionId="monday")
+        texts = {"prompt": "Fix the zanzibarquux parser.", "thought": "", "response": "I fixed it."}
+        turn = await ada("add_memory", **texts, sessionId="monday")
         await ada("summarize_sessions")
         await ada("session_start", project_path=project, session_id="monday")
         await ada("session_start", project_path=project, session_id="tuesday")
-        quoting = [
+        results = [
             await ada("session_start", project_path=project, session_id="monday"),
             await ada("end_session", session_id="monday"),
             await ada("get_session_recap"),
             await ada("session_history", action="list_sessions"),
             await ada("session_history", action="get_history", session_id="monday"),
         ]
-        assert all("zanzibarquux" in str(one) for one in quoting)
+        assert all("zanzibarquux" in str(one) for one in results)
         await ada("forget", id=turn["id"])
         await ada("working_put", content="In mind is the betelgeusefnord.", consolidation_candidate=False)
-        asked = await ada("ask_mimo", query="What is in my mind right now, which betelgeuse thing?")
+        answer = await ada("ask_mimo", query="What is in my mind right now, which betelgeuse thing?")
         await ada("working_clear", what="session")
         exported = await ada("export_session", session_id="monday")
-        told = {call["tool"]: call["result"] for call in exported["history"]}
-        assert told["session_start"] == told["end_session"] == ""
-    assert "betelgeusefnord" in str(asked["results"]["working"])
+        recorded = {call["tool"]: call["result"] for call in exported["history"]}
+        assert recorded["session_start"] == recorded["end_session"] == ""
+    assert "betelgeusefnord" in str(answer["results"]["working"])
     files = [file.read_bytes() for file in home.rglob("*") if file.is_file()]
-    assert [word for word in (b"zanzibarquux", b"betelgeusefnord") if any(word in one for one in files)] == []
+    assert [word for word in (b"zanzibarquux", b"betelgeusefnord") if any(word in file for file in files)] == []
 
 
 async def test_053_an_ended_session_is_closed_and_can_be_reopened(ada: Client, tmp_path: Path) -> None:
@@ -194,23 +194,25 @@ async def test_053_an_ended_session_is_closed_and_can_be_reopened(ada: Client, t
     assert [call["tool"] for call in history["history"]] == ["session_start", "end_session", "session_start"]
 
 
-async def test_042_the_session_of_an_mcp_client_over_http_is_not_told(application: Application, tmp_path: Path) -> None:
+async def test_042_the_session_id_of_an_mcp_client_over_http_is_not_shown(
+    application: Application, tmp_path: Path
+) -> None:
     over_http = Client(application, "mcp:0123456789abcdef")
     started = await over_http("session_start", project_path=str(tmp_path))
     assert started["session"]["client"].startswith("mcp:")
     assert "0123456789abcdef" not in str(started)
 
 
-async def test_042_the_history_outlives_its_process_and_a_client_of_its_own_leaves_its_session_closed(
+async def test_042_the_history_survives_a_restart_and_the_processs_own_client_ends_its_session(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path / "home", own_client="own") as first:
+    async with open_application(tmp_path / "home", own_client="own") as first:
         own = Client(first, "own")
         await own("session_start", project_path=str(tmp_path), session_id="mine")
         await own("remember", content="x")
-    async with opened(tmp_path / "home") as second:
-        looked = await Client(second)("session_history", action="list_sessions", project=str(tmp_path))
-    (session,) = looked["sessions"]
+    async with open_application(tmp_path / "home") as second:
+        listed = await Client(second)("session_history", action="list_sessions", project=str(tmp_path))
+    (session,) = listed["sessions"]
     assert (session["id"], session["status"], session["top_tools"]) == (
         "mine",
         "closed",
@@ -218,24 +220,24 @@ async def test_042_the_history_outlives_its_process_and_a_client_of_its_own_leav
     )
 
 
-async def test_042_a_server_started_for_a_project_keeps_the_history_there(tmp_path: Path) -> None:
-    async with opened(tmp_path / "home", project=tmp_path / "apollo") as application:
+async def test_042_a_server_started_for_a_project_records_the_history_there(tmp_path: Path) -> None:
+    async with open_application(tmp_path / "home", project=tmp_path / "apollo") as application:
         ada = Client(application)
         await ada("recall", query="x")
-        looked = await ada("session_history", action="current")
-        assert looked["session"]["project"] == (await ada("get_project"))["project"]["id"]
+        current = await ada("session_history", action="current")
+        assert current["session"]["project"] == (await ada("get_project"))["project"]["id"]
 
 
-async def test_042_history_that_is_switched_off_keeps_no_call(tmp_path: Path) -> None:
-    async with opened(tmp_path / "home", sessions={"history": False}) as application:
+async def test_042_no_calls_are_recorded_when_the_history_is_switched_off(tmp_path: Path) -> None:
+    async with open_application(tmp_path / "home", sessions={"history": False}) as application:
         ada = Client(application)
         await ada("session_start", project_path=str(tmp_path))
         await ada("remember", content="x")
-        looked = await ada("session_history", action="get_history")
-        assert (looked["session"]["tool_calls"], looked["history"]) == (0, [])
+        found = await ada("session_history", action="get_history")
+        assert (found["session"]["tool_calls"], found["history"]) == (0, [])
 
 
-async def test_042_a_store_that_cannot_be_written_fails_no_call_for_the_sake_of_its_history(
+async def test_042_a_failed_write_of_the_history_fails_no_call(
     application: Application, ada: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = await application.services.get(Store)
@@ -244,29 +246,27 @@ async def test_042_a_store_that_cannot_be_written_fails_no_call_for_the_sake_of_
         raise Unavailable("the disk is read-only")
 
     with monkeypatch.context() as broken:
-        broken.setattr(store.sessions, "keep", refuse)
+        broken.setattr(store.sessions, "add_calls", refuse)
         await ada("health_check")
         assert (await ada("session_history", action="list_sessions"))["sessions"] == []
-    assert "calls could not be kept in the history" in caplog.text
+    assert "cannot write the call history" in caplog.text
     (session,) = (await ada("session_history", action="list_sessions"))["sessions"]
     assert session["top_tools"] == {"health_check": 1, "session_history": 1}
 
 
-async def test_042_calls_that_are_too_old_are_erased_by_a_server_that_lives_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_042_a_running_server_deletes_old_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     erased, erase = anyio.Event(), SqliteSessions.forget_before
 
-    async def noticed(sessions: SqliteSessions, moment: datetime) -> int:
+    async def forget_and_notify(sessions: SqliteSessions, moment: datetime) -> int:
         calls = await erase(sessions, moment)
         erased.set()
         return calls
 
-    async with opened(tmp_path / "home") as application:
+    async with open_application(tmp_path / "home") as application:
         await Client(application)("health_check")
-    monkeypatch.setattr(upkeep, "FADE_AFTER_SECONDS", 0)
-    monkeypatch.setattr(SqliteSessions, "forget_before", noticed)
-    async with opened(tmp_path / "home", sessions={"history": False, "keep_days": 1e-9}) as application:
+    monkeypatch.setattr(maintenance, "FIRST_ERASURE_SECONDS", 0)
+    monkeypatch.setattr(SqliteSessions, "forget_before", forget_and_notify)
+    async with open_application(tmp_path / "home", sessions={"history": False, "keep_days": 1e-9}) as application:
         ada = Client(application)
         await ada("health_check")
         with anyio.fail_after(5):
@@ -274,7 +274,9 @@ async def test_042_calls_that_are_too_old_are_erased_by_a_server_that_lives_on(
         assert (await ada("session_history", action="list_sessions"))["sessions"] == []
 
 
-@pytest.mark.parametrize("unfit", [{"token_budget": 10}, {"project_path": ""}, {"session_id": ""}, {"name": ""}])
-async def test_019_a_session_that_cannot_be_had_is_refused(ada: Client, tmp_path: Path, unfit: dict[str, Any]) -> None:
+@pytest.mark.parametrize("invalid", [{"token_budget": 10}, {"project_path": ""}, {"session_id": ""}, {"name": ""}])
+async def test_019_invalid_arguments_of_session_start_are_refused(
+    ada: Client, tmp_path: Path, invalid: dict[str, Any]
+) -> None:
     with pytest.raises(InvalidRequest):
-        await ada("session_start", **{"project_path": str(tmp_path), **unfit})
+        await ada("session_start", **{"project_path": str(tmp_path), **invalid})

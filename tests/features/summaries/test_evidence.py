@@ -1,15 +1,15 @@
-"""Categories and scores come from what was said, by rules that can be read and checked."""
+"""Categories and scores of sessions are computed from their words by documented rules."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.features.summaries.evidence import category_of, count_evidence, scores_from
-from scrubjay.features.summaries.models import Material, Scores, SummaryCategory, Told, Turn
+from scrubjay.features.summaries.evidence import classify, compute_scores, count_evidence
+from scrubjay.features.summaries.models import SessionFact, SessionMaterial, SummaryCategory, Turn, WorkScores
 
 
-def session(*turns: tuple[str, str], facts: tuple[Told, ...] = ()) -> Material:
-    return Material(turns=[Turn(prompt, "", response) for prompt, response in turns], facts=facts)
+def session(*turns: tuple[str, str], facts: tuple[SessionFact, ...] = ()) -> SessionMaterial:
+    return SessionMaterial(turns=[Turn(prompt, "", response) for prompt, response in turns], facts=facts)
 
 
 @pytest.mark.parametrize(
@@ -26,24 +26,24 @@ def session(*turns: tuple[str, str], facts: tuple[Told, ...] = ()) -> Material:
         ("", "", SummaryCategory.OTHER),
     ],
 )
-def test_the_sort_of_work_is_told_by_its_words(prompt: str, response: str, expected: SummaryCategory) -> None:
-    assert category_of(session((prompt, response))) is expected
+def test_the_words_of_a_session_determine_its_category(prompt: str, response: str, expected: SummaryCategory) -> None:
+    assert classify(session((prompt, response))) is expected
 
 
-def test_words_of_code_tell_nothing_of_the_work() -> None:
+def test_words_in_code_blocks_do_not_affect_the_category() -> None:
     shown = "```python\nerror = fix(bug)\nfailed = crash\n```"
-    assert category_of(session(("Add a button.", f"I added it.\n{shown}"))) is SummaryCategory.FEATURE
+    assert classify(session(("Add a button.", f"I added it.\n{shown}"))) is SummaryCategory.FEATURE
 
 
-def test_what_is_counted_and_what_it_gives() -> None:
-    material = Material(
+def test_scores_are_computed_from_counted_evidence() -> None:
+    material = SessionMaterial(
         turns=[
             Turn(
                 "Fix src/a.py for the customers.", "one two three", "Fixed src/a.py:\n```python\nx\ny\n```\nAll passed."
             ),
             Turn("No, that's wrong. Fix src/a.py again.", "", "I could not fix src/b.ts yet."),
         ],
-        facts=[Told("The release is critical.", 0.75), Told("We deploy on Monday.", 0.25)],
+        facts=[SessionFact("The release is critical.", 0.75), SessionFact("We deploy on Monday.", 0.25)],
     )
     evidence = count_evidence(material)
     assert evidence == {
@@ -62,7 +62,7 @@ def test_what_is_counted_and_what_it_gives() -> None:
         "endsDone": 0.0,
     }
     assert 0.5 < evidence["focus"] <= 1
-    assert scores_from({**evidence, "focus": 1.0}) == Scores(
+    assert compute_scores({**evidence, "focus": 1.0}) == WorkScores(
         quality=70,  # 60 * (1 - 1/2) + 40 * 1
         productivity=30,  # 60 * 1/2 + 40 * 0
         impact=31,  # 40 * 1/3 + 30 * 2/10 + 30 * 3/8 = 13.33 + 6 + 11.25
@@ -70,7 +70,7 @@ def test_what_is_counted_and_what_it_gives() -> None:
     )
 
 
-def test_turns_of_one_matter_are_more_focused_than_turns_of_many() -> None:
+def test_turns_on_one_topic_are_more_focused_than_turns_on_many() -> None:
     one = [("Fix the parser", "The parser reads tokens"), ("Test the parser tokens", "The parser test reads tokens")]
     many = [("Fix the parser", "The parser reads tokens"), ("Which logo?", "Green one"), ("Lunch?", "Soup at noon")]
     assert count_evidence(session(*one))["focus"] > count_evidence(session(*many))["focus"]
@@ -81,12 +81,12 @@ TEXT = st.text(max_size=200)
 
 @given(
     st.lists(st.builds(Turn, TEXT, TEXT, TEXT), max_size=5),
-    st.lists(st.builds(Told, TEXT, st.floats(0, 1)), max_size=3),
+    st.lists(st.builds(SessionFact, TEXT, st.floats(0, 1)), max_size=3),
 )
-def test_scores_are_always_between_0_and_100_and_the_same_each_time(turns: list[Turn], facts: list[Told]) -> None:
-    material = Material(turns=turns, facts=facts)
-    scores = scores_from(count_evidence(material))
-    assert scores == scores_from(count_evidence(material))
+def test_scores_are_deterministic_and_between_0_and_100(turns: list[Turn], facts: list[SessionFact]) -> None:
+    material = SessionMaterial(turns=turns, facts=facts)
+    scores = compute_scores(count_evidence(material))
+    assert scores == compute_scores(count_evidence(material))
     for value in (scores.quality, scores.productivity, scores.impact, scores.complexity):
         assert 0 <= value <= 100
-    assert category_of(material) in SummaryCategory
+    assert classify(material) in SummaryCategory

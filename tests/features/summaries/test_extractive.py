@@ -1,4 +1,4 @@
-"""Without a language model, a summary consists of the sentences that tell most."""
+"""Extractive summaries: the most informative sentences, without a language model."""
 
 import re
 
@@ -7,18 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay.features.summaries.extractive import (
-    MOST_CHARACTERS,
-    MOST_SENTENCES,
+    MAX_CHARACTERS,
+    MAX_SENTENCES,
     TITLE_WORDS,
     clip_title,
     summarise_period,
     summarise_session,
 )
-from scrubjay.features.summaries.models import Material, Method, Scores, Summary, SummaryCategory, Told, Turn
+from scrubjay.features.summaries.models import (
+    GenerationMethod,
+    SessionFact,
+    SessionMaterial,
+    Summary,
+    SummaryCategory,
+    Turn,
+    WorkScores,
+)
 
 
-def session(*turns: tuple[str, str], facts: tuple[Told, ...] = ()) -> Material:
-    return Material(turns=[Turn(prompt, "", response) for prompt, response in turns], facts=facts)
+def session(*turns: tuple[str, str], facts: tuple[SessionFact, ...] = ()) -> SessionMaterial:
+    return SessionMaterial(turns=[Turn(prompt, "", response) for prompt, response in turns], facts=facts)
 
 
 LONG = session(
@@ -34,11 +42,11 @@ LONG = session(
         "The export takes 40 seconds now. Would you like me to continue?",
     ),
     ("Thanks. And write it down.", "I added a note about cursors to docs/export.md. All tests pass."),
-    facts=(Told("We decided to keep one cursor per export because opening one costs 13 ms.", 0.9),),
+    facts=(SessionFact("We decided to keep one cursor per export because opening one costs 13 ms.", 0.9),),
 )
 
 
-def test_the_text_has_cause_outcome_and_decision_in_their_order_and_nothing_else() -> None:
+def test_the_text_contains_only_cause_outcome_and_decision_in_order() -> None:
     summary = summarise_session(LONG)
     sentences = [
         "The export reads every row twice because the cursor is opened inside the loop in export/rows.py.",
@@ -50,7 +58,7 @@ def test_the_text_has_cause_outcome_and_decision_in_their_order_and_nothing_else
     assert places == sorted(places)
     for filler in ("Sure", "I will do that now", "Would you like", "for row in", "Here is"):
         assert filler not in summary.text
-    assert summary.method is Method.EXTRACTIVE
+    assert summary.method is GenerationMethod.EXTRACTIVE
     assert summary.technologies == ("Python", "Markdown")
 
 
@@ -67,25 +75,25 @@ def test_the_text_has_cause_outcome_and_decision_in_their_order_and_nothing_else
         ("请修复登录错误。", "请修复登录错误"),
     ],
 )
-def test_the_title_is_what_was_asked_for_in_at_most_ten_words(prompt: str, title: str) -> None:
+def test_the_title_is_the_request_in_at_most_ten_words(prompt: str, title: str) -> None:
     assert summarise_session(session((prompt, "Done."))).title == title
 
 
-def test_the_same_thing_is_said_once() -> None:
-    again = "The cache was cold because the server had been restarted at night."
+def test_repeated_sentences_appear_once() -> None:
+    repeated = "The cache was cold because the server had been restarted at night."
     summary = summarise_session(
-        session(*[("What is wrong with it now?", again)] * 5, ("And the disk?", "The disk is full."))
+        session(*[("What is wrong with it now?", repeated)] * 5, ("And the disk?", "The disk is full."))
     )
-    assert summary.text.count(again) == 1
+    assert summary.text.count(repeated) == 1
     assert "The disk is full." in summary.text
 
 
-def test_without_turns_there_is_nothing_to_say() -> None:
-    summary = summarise_session(Material(turns=[]))
+def test_a_session_without_turns_has_an_empty_summary() -> None:
+    summary = summarise_session(SessionMaterial(turns=[]))
     assert (summary.title, summary.text, summary.technologies) == ("", "", ())
 
 
-def test_sentences_end_where_they_end() -> None:
+def test_abbreviations_and_versions_do_not_split_sentences() -> None:
     text = "We use e.g. Redis for this. Version 2.5 of app.py is old! Is Dr. Who here? Yes, he is here."
     summary = summarise_session(session(("", text)))
     for sentence in re.split(r"(?<=[.!?]) (?=[A-Z])", summary.text):
@@ -97,13 +105,13 @@ def part(title: str, text: str, impact: int = 10, category: SummaryCategory = Su
         title=title,
         text=text,
         category=category,
-        scores=Scores(quality=50, productivity=100, impact=impact, complexity=20),
+        scores=WorkScores(quality=50, productivity=100, impact=impact, complexity=20),
         technologies=("Python", title),
-        method=Method.EXTRACTIVE,
+        method=GenerationMethod.EXTRACTIVE,
     )
 
 
-def test_a_period_has_the_best_of_its_parts() -> None:
+def test_a_period_takes_its_title_and_text_from_its_most_important_part() -> None:
     low = part("Small talk", "The weather was nice in the morning.")
     high = part(
         "Security hole closed in the upload of large files today",
@@ -116,31 +124,31 @@ def test_a_period_has_the_best_of_its_parts() -> None:
         title="Security hole closed in the upload, and 1 more",
         text="The upload of files accepted any path. Now it is resolved first.",
         category=SummaryCategory.BUGFIX,
-        scores=Scores(quality=50, productivity=100, impact=90, complexity=20),
+        scores=WorkScores(quality=50, productivity=100, impact=90, complexity=20),
         technologies=("Python", "Small talk", "Security hole closed in the upload of large files today"),
-        method=Method.EXTRACTIVE,
+        method=GenerationMethod.EXTRACTIVE,
         evidence={"parts": 2},
     )
     assert summarise_period([(high, 3)]).title == high.title
 
 
-def test_quality_and_productivity_of_a_period_are_means_over_memories() -> None:
+def test_quality_and_productivity_of_a_period_are_weighted_means() -> None:
     one = part("a", "One thing was done here.")
     other = Summary(
         title="b",
         text="Another thing was done there.",
         category=SummaryCategory.FEATURE,
-        scores=Scores(quality=100, productivity=20, impact=5, complexity=60),
+        scores=WorkScores(quality=100, productivity=20, impact=5, complexity=60),
         technologies=(),
-        method=Method.LLM,
+        method=GenerationMethod.LLM,
     )
-    assert summarise_period([(one, 3), (other, 1)]).scores == Scores(
+    assert summarise_period([(one, 3), (other, 1)]).scores == WorkScores(
         quality=62, productivity=80, impact=10, complexity=60
     )
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("title", "expected"),
     [
         ("Short one.", "Short one"),
         ("one two three four five six seven eight nine ten eleven", "one two three four five six seven eight nine ten"),
@@ -148,8 +156,8 @@ def test_quality_and_productivity_of_a_period_are_means_over_memories() -> None:
         ("", ""),
     ],
 )
-def test_a_title_is_cut_where_it_can_end(given: str, expected: str) -> None:
-    assert clip_title(given) == expected
+def test_a_clipped_title_does_not_end_with_a_function_word(title: str, expected: str) -> None:
+    assert clip_title(title) == expected
 
 
 TEXT = st.text(max_size=300) | st.lists(
@@ -158,8 +166,8 @@ TEXT = st.text(max_size=300) | st.lists(
 
 
 @given(st.lists(st.builds(Turn, TEXT, TEXT, TEXT), max_size=6))
-def test_a_summary_is_short_whatever_was_said(turns: list[Turn]) -> None:
-    summary = summarise_session(Material(turns=turns))
+def test_the_length_of_a_summary_is_limited_for_any_input(turns: list[Turn]) -> None:
+    summary = summarise_session(SessionMaterial(turns=turns))
     assert len(summary.title.split()) <= TITLE_WORDS
-    assert len(summary.text) <= MOST_CHARACTERS + 300 + MOST_SENTENCES * 2
-    assert summary == summarise_session(Material(turns=turns))
+    assert len(summary.text) <= MAX_CHARACTERS + 300 + MAX_SENTENCES * 2
+    assert summary == summarise_session(SessionMaterial(turns=turns))

@@ -1,8 +1,8 @@
-"""Technologies are found where a text names them, and nowhere else."""
+"""Detection of the technologies that a text names."""
 
 import pytest
 
-from scrubjay.features.summaries.technologies import technologies_in
+from scrubjay.features.summaries.technologies import find_technologies
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,9 @@ from scrubjay.features.summaries.technologies import technologies_in
         ("", ()),
     ],
 )
-def test_what_a_text_names(text: str, expected: tuple[str, ...]) -> None:
-    assert technologies_in([text]) == expected
+def test_technologies_are_found_by_name_file_extension_and_code_block(text: str, expected: tuple[str, ...]) -> None:
+    assert find_technologies([text]) == expected
 
 
-def test_what_is_named_most_often_comes_first() -> None:
-    assert technologies_in(["Redis, SQL", "SQL in query.sql", "Redis? SQL."]) == ("SQL", "Redis")
+def test_the_most_frequent_technology_comes_first() -> None:
+    assert find_technologies(["Redis, SQL", "SQL in query.sql", "Redis? SQL."]) == ("SQL", "Redis")

@@ -1,4 +1,4 @@
-"""Tasks and goals as tools: who may, what is kept of secrets, how much, and where they are told."""
+"""Tools for tasks and goals: scopes, secrets, quotas and briefing."""
 
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from scrubjay.tooling.context import CallContext
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 
 
-def settings(home: Path, **chosen: Any) -> Settings:
-    return Settings.model_validate({"home": home, **chosen})
+def settings(home: Path, **options: Any) -> Settings:
+    return Settings.model_validate({"home": home, **options})
 
 
 async def call(
@@ -26,37 +26,37 @@ async def call(
     return (await app.dispatcher.call(tool, arguments, context)).model_dump(mode="json")
 
 
-async def test_095_what_is_made_outlives_the_process(tmp_path: Path) -> None:
+async def test_095_tasks_and_goals_survive_a_restart(tmp_path: Path) -> None:
     async with running(settings(tmp_path)) as app:
-        made = await call(app, "task", action="create", title="Paint")
-        reached = await call(app, "goal", action="create", title="A red door")
+        task = await call(app, "task", action="create", title="Paint")
+        goal = await call(app, "goal", action="create", title="A red door")
     async with running(settings(tmp_path)) as app:
-        assert (await call(app, "task", action="list"))["tasks"] == [made["task"]]
-        assert (await call(app, "goal", action="list"))["goals"] == [reached["goal"]]
+        assert (await call(app, "task", action="list"))["tasks"] == [task["task"]]
+        assert (await call(app, "goal", action="list"))["goals"] == [goal["goal"]]
 
 
-async def test_095_a_task_belongs_to_the_active_project_and_a_part_to_where_its_whole_is(tmp_path: Path) -> None:
+async def test_095_a_task_belongs_to_the_active_project_and_a_subtask_to_its_parents(tmp_path: Path) -> None:
     async with running(settings(tmp_path / "home")) as app:
-        everywhere = (await call(app, "task", action="create", title="all"))["task"]
+        global_task = (await call(app, "task", action="create", title="all"))["task"]
         await call(app, "set_project", path=str(tmp_path / "apollo"))
-        ours = (await call(app, "task", action="create", title="ours"))["task"]
-        part = (await call(app, "task", action="create", title="part", parent_id=everywhere["id"]))["task"]
-        assert (everywhere["scope"], ours["scope"], part["scope"]) == ("global", "project", "global")
+        own = (await call(app, "task", action="create", title="ours"))["task"]
+        part = (await call(app, "task", action="create", title="part", parent_id=global_task["id"]))["task"]
+        assert (global_task["scope"], own["scope"], part["scope"]) == ("global", "project", "global")
         with pytest.raises(NotFound):
-            await call(app, "task", action="update", task_id=ours["id"], parent_id=everywhere["id"])
+            await call(app, "task", action="update", task_id=own["id"], parent_id=global_task["id"])
         await call(app, "set_project", path=str(tmp_path / "gemini"))
-        seen = [one["title"] for one in (await call(app, "task", action="list"))["tasks"]]
-        assert seen == ["all", "part"]
+        titles = [one["title"] for one in (await call(app, "task", action="list"))["tasks"]]
+        assert titles == ["all", "part"]
         for action in ("get", "complete", "delete"):
             with pytest.raises(NotFound):
-                await call(app, "task", action=action, task_id=ours["id"])
+                await call(app, "task", action=action, task_id=own["id"])
         with pytest.raises(NotFound):
-            await call(app, "task", action="create", title="x", parent_id=ours["id"])
+            await call(app, "task", action="create", title="x", parent_id=own["id"])
         with pytest.raises(NotFound):
-            await call(app, "task", action="list", parent_id=ours["id"])
+            await call(app, "task", action="list", parent_id=own["id"])
 
 
-async def test_095_a_key_that_only_reads_can_list_and_get_and_nothing_else(tmp_path: Path) -> None:
+async def test_095_a_read_only_key_can_only_list_and_get(tmp_path: Path) -> None:
     reader = Caller("reader", frozenset({"planning:read"}), "k1")
     stranger = Caller("stranger", frozenset({"memory"}), "k2")
     async with running(settings(tmp_path)) as app:
@@ -80,31 +80,31 @@ async def test_095_a_key_that_only_reads_can_list_and_get_and_nothing_else(tmp_p
 
 @pytest.mark.parametrize("field", ["title", "description", "notes"])
 async def test_095_a_secret_in_a_task_is_masked_or_refused_as_in_a_memory(tmp_path: Path, field: str) -> None:
-    told: dict[str, Any] = {"title": "Renew", field: f"token {TOKEN}"}
+    fields: dict[str, Any] = {"title": "Renew", field: f"token {TOKEN}"}
     async with running(settings(tmp_path / "masks")) as app:
-        made = await call(app, "task", action="create", **told)
-        assert made["masked"] == ["github token"]
-        changed = await call(app, "task", action="update", task_id=made["task"]["id"], **told)
+        created = await call(app, "task", action="create", **fields)
+        assert created["masked"] == ["github token"]
+        changed = await call(app, "task", action="update", task_id=created["task"]["id"], **fields)
         assert changed["masked"] == ["github token"]
-        assert TOKEN not in str([made, changed])
+        assert TOKEN not in str([created, changed])
     async with running(settings(tmp_path / "refuses", secrets="refuse")) as app:
         with pytest.raises(InvalidRequest) as refused:
-            await call(app, "task", action="create", **told)
+            await call(app, "task", action="create", **fields)
         assert TOKEN not in str(refused.value)
         assert (await call(app, "task", action="list"))["tasks"] == []
 
 
 async def test_096_a_secret_in_a_goal_or_milestone_is_masked(tmp_path: Path) -> None:
     async with running(settings(tmp_path)) as app:
-        made = await call(app, "goal", action="create", title=TOKEN, description=TOKEN, success_criteria=TOKEN)
-        this = {"goal_id": made["goal"]["id"]}
-        changed = await call(app, "goal", action="update", **this, success_criteria=TOKEN)
-        reached = await call(app, "goal", action="add_milestone", **this, title=TOKEN)
-        assert [one["masked"] for one in (made, changed, reached)] == [["github token"]] * 3
-        assert TOKEN not in str(await call(app, "goal", action="get", **this))
+        created = await call(app, "goal", action="create", title=TOKEN, description=TOKEN, success_criteria=TOKEN)
+        target = {"goal_id": created["goal"]["id"]}
+        changed = await call(app, "goal", action="update", **target, success_criteria=TOKEN)
+        milestone = await call(app, "goal", action="add_milestone", **target, title=TOKEN)
+        assert [one["masked"] for one in (created, changed, milestone)] == [["github token"]] * 3
+        assert TOKEN not in str(await call(app, "goal", action="get", **target))
 
 
-async def test_095_a_client_keeps_and_writes_no_more_than_it_may(tmp_path: Path) -> None:
+async def test_095_quotas_limit_the_tasks_of_a_client(tmp_path: Path) -> None:
     async with running(settings(tmp_path / "keeps", quota={"memories_per_client": 2})) as app:
         await call(app, "task", action="create", title="one")
         goal = (await call(app, "goal", action="create", title="two"))["goal"]
@@ -113,7 +113,7 @@ async def test_095_a_client_keeps_and_writes_no_more_than_it_may(tmp_path: Path)
         with pytest.raises(QuotaExceeded):
             await call(app, "goal", action="add_milestone", goal_id=goal["id"], title="three")
         await call(app, "task", client="another", action="create", title="theirs")
-        await call(app, "remember", content="Memories are counted apart.")
+        await call(app, "remember", content="Memories are counted separately.")
     async with running(settings(tmp_path / "writes", quota={"writes_per_minute": 2})) as app:
         task = (await call(app, "task", action="create", title="one"))["task"]
         await call(app, "task", action="complete", task_id=task["id"])
@@ -122,21 +122,21 @@ async def test_095_a_client_keeps_and_writes_no_more_than_it_may(tmp_path: Path)
         assert len((await call(app, "task", action="list", include_completed=True))["tasks"]) == 1
 
 
-async def test_095_an_empty_text_removes_what_was_there_and_nothing_given_leaves_it(tmp_path: Path) -> None:
+async def test_095_an_empty_string_clears_a_field_and_an_absent_one_keeps_it(tmp_path: Path) -> None:
     async with running(settings(tmp_path)) as app:
         whole = (await call(app, "task", action="create", title="whole"))["task"]
-        made = await call(
+        created = await call(
             app, "task", action="create", title="a", description="b", notes="c", parent_id=whole["id"], priority="low"
         )
-        task_id = made["task"]["id"]
-        left = await call(app, "task", action="update", task_id=task_id, title="A", notes=None)
-        assert (left["task"]["notes"], left["task"]["parent_id"]) == ("c", whole["id"])
-        emptied = await call(app, "task", action="update", task_id=task_id, description="", notes="", parent_id="")
+        task_id = created["task"]["id"]
+        partial = await call(app, "task", action="update", task_id=task_id, title="A", notes=None)
+        assert (partial["task"]["notes"], partial["task"]["parent_id"]) == ("c", whole["id"])
+        cleared = await call(app, "task", action="update", task_id=task_id, description="", notes="", parent_id="")
         fields = ("title", "description", "notes", "parent_id", "priority")
-        assert [emptied["task"][name] for name in fields] == ["A", None, None, None, "low"]
+        assert [cleared["task"][name] for name in fields] == ["A", None, None, None, "low"]
 
 
-async def test_094_a_session_begins_with_what_is_to_be_done_for_those_who_may_know(tmp_path: Path) -> None:
+async def test_094_the_session_briefing_lists_open_tasks_for_permitted_callers(tmp_path: Path) -> None:
     reader = Caller("reader", frozenset({"sessions"}), "k1")
     async with running(settings(tmp_path / "home")) as app:
         await call(app, "set_project", path=str(tmp_path))
@@ -149,6 +149,6 @@ async def test_094_a_session_begins_with_what_is_to_be_done_for_those_who_may_kn
         recap = await call(app, "get_session_recap")
         assert (recap["pending_tasks"], recap["active_goals"]) == (started["pending_tasks"], started["active_goals"])
         assert "Active goals:\n- Version 2 (medium, planning, 12.5 %, goal_" in recap["text"]
-        closed = await call(app, "get_session_recap", caller=reader)
-        assert (closed["pending_tasks"], closed["active_goals"]) == ([], [])
-        assert "Version 2" not in closed["text"]
+        restricted = await call(app, "get_session_recap", caller=reader)
+        assert (restricted["pending_tasks"], restricted["active_goals"]) == ([], [])
+        assert "Version 2" not in restricted["text"]

@@ -1,4 +1,4 @@
-"""No caller can read or write files anywhere else than in the folders for them."""
+"""Transfer folders: callers can read and write files only there."""
 
 import os
 from pathlib import Path
@@ -35,15 +35,17 @@ def outside(tmp_path: Path) -> list[str]:
     ]
 
 
-def test_101_what_is_outside_can_neither_be_read_nor_written(folders: TransferFolders, tmp_path: Path) -> None:
-    for given in outside(tmp_path):
+def test_101_files_outside_the_folders_can_neither_be_read_nor_written(
+    folders: TransferFolders, tmp_path: Path
+) -> None:
+    for path in outside(tmp_path):
         with pytest.raises(Forbidden):
-            folders.open(given)
+            folders.open(path)
         with pytest.raises(Forbidden):
-            folders.new_file(given)
+            folders.new_file(path)
 
 
-def test_101_names_are_meant_in_the_folder_for_backups_and_whole_paths_in_any_that_is_allowed(
+def test_101_names_resolve_in_the_backup_folder_and_absolute_paths_in_allowed_folders(
     folders: TransferFolders, tmp_path: Path
 ) -> None:
     assert folders.new_file("x.jsonl") == tmp_path / "home" / "backups" / "x.jsonl"
@@ -54,7 +56,7 @@ def test_101_names_are_meant_in_the_folder_for_backups_and_whole_paths_in_any_th
         assert (file.read(), path) == (b"y", tmp_path / "more" / "y")
 
 
-def test_101_what_is_missing_taken_or_no_file_is_told(folders: TransferFolders, tmp_path: Path) -> None:
+def test_101_missing_existing_and_irregular_files_are_reported(folders: TransferFolders, tmp_path: Path) -> None:
     backups = tmp_path / "home" / "backups"
     (backups / "taken").write_text("")
     (backups / "folder").mkdir()
@@ -64,22 +66,22 @@ def test_101_what_is_missing_taken_or_no_file_is_told(folders: TransferFolders, 
         folders.open("missing")
     with pytest.raises(NotFound):
         folders.open("dangling")
-    for given in ("folder", "pipe"):
-        with pytest.raises(InvalidRequest, match="not a plain file"):
-            folders.open(given)
+    for path in ("folder", "pipe"):
+        with pytest.raises(InvalidRequest, match="not a regular file"):
+            folders.open(path)
     with pytest.raises(Conflict):
         folders.new_file("taken")
     with pytest.raises(InvalidRequest, match="does not exist"):
         folders.new_file("no/such/folder")
 
 
-@pytest.mark.parametrize("given", ["x" * 201, f"{'ü' * 101}/x", "x" * 300])
-def test_101_a_name_that_no_file_can_have_is_refused(folders: TransferFolders, given: str) -> None:
+@pytest.mark.parametrize("name", ["x" * 201, f"{'ü' * 101}/x", "x" * 300])
+def test_101_a_name_that_is_too_long_is_refused(folders: TransferFolders, name: str) -> None:
     for use in (folders.new_file, folders.open):
         with pytest.raises(InvalidRequest, match="more than 200 bytes"):
-            use(given)
+            use(name)
 
 
-def test_101_the_folder_for_backups_is_made_for_its_owner_only(tmp_path: Path) -> None:
+def test_101_the_backup_folder_is_private_to_its_owner(tmp_path: Path) -> None:
     TransferFolders(tmp_path / "new" / "backups").new_file("x")
     assert (tmp_path / "new" / "backups").stat().st_mode & 0o777 == 0o700

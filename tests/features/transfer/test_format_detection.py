@@ -1,4 +1,4 @@
-"""A file is known by what is in it, whatever it is called."""
+"""Detection of file formats by content, not by name."""
 
 import io
 import json
@@ -6,7 +6,7 @@ import json
 import pytest
 
 from scrubjay.core.errors import InvalidRequest
-from scrubjay.features.transfer.format_detection import recognise
+from scrubjay.features.transfer.format_detection import detect_format
 from tests.features.transfer.files import NOW, lines, own_file
 from tests.features.transfer.test_claude_code import LOG
 from tests.features.transfer.test_knowledge_graph import GRAPH
@@ -25,15 +25,15 @@ from tests.features.transfer.test_openai_conversations import CONVERSATION
         (GRAPH, "mcp-memory"),
     ],
 )
-def test_101_every_known_file_is_recognised(data: bytes, name: str) -> None:
-    found = recognise(io.BytesIO(data), "x")
+def test_101_every_supported_format_is_detected(data: bytes, name: str) -> None:
+    found = detect_format(io.BytesIO(data), "x")
     assert found
     assert found(NOW).name == name
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"[]", b"  [ ]\n"])
-def test_101_an_empty_file_is_nothing(data: bytes) -> None:
-    assert recognise(io.BytesIO(data), "x") is None
+def test_101_an_empty_file_has_no_format(data: bytes) -> None:
+    assert detect_format(io.BytesIO(data), "x") is None
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_101_an_empty_file_is_nothing(data: bytes) -> None:
         lines({"nothing": 1}, *[{"id": "x"}] * 300),
     ],
 )
-def test_101_a_file_that_nobody_knows_is_refused(data: bytes) -> None:
+def test_101_a_file_of_unknown_format_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        recognise(io.BytesIO(data), "x")
+        detect_format(io.BytesIO(data), "x")
     assert caught.value.hint

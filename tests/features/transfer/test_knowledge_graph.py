@@ -1,9 +1,9 @@
-"""The file of MCP's reference memory server: entities, observations and relations."""
+"""Import of the file of MCP's reference memory server: entities, observations and relations."""
 
 from collections import Counter
 
-from scrubjay.features.transfer.knowledge_graph import KnowledgeGraph
-from tests.features.transfer.files import NOW, arrivals, lines
+from scrubjay.features.transfer.knowledge_graph import KnowledgeGraphFile
+from tests.features.transfer.files import NOW, lines, read_records
 
 GRAPH = lines(
     {
@@ -17,32 +17,32 @@ GRAPH = lines(
 )
 
 
-def test_101_each_observation_and_each_relation_is_a_memory_that_names_whom_it_is_about() -> None:
-    reading = KnowledgeGraph(NOW)
-    found = arrivals(reading, GRAPH)
-    assert [(one.moved.memory.content, one.moved.memory.category) for one in found] == [
+def test_101_each_observation_and_relation_becomes_a_memory_that_names_its_entity() -> None:
+    reader = KnowledgeGraphFile(NOW)
+    found = read_records(reader, GRAPH)
+    assert [(one.transfer.memory.content, one.transfer.memory.category) for one in found] == [
         ("John_Smith: Speaks fluent Spanish", "person"),
         ("john_smith joined in 2019", "person"),
         ("Acme: company", "company"),
         ("John_Smith works at Acme", "relation"),
     ]
-    assert found[0].moved.memory.details == {
+    assert found[0].transfer.memory.details == {
         "entity": "John_Smith",
         "entity_type": "person",
         "observation": "Speaks fluent Spanish",
     }
-    assert found[3].moved.memory.details == {"from": "John_Smith", "relation": "works_at", "to": "Acme"}
+    assert found[3].transfer.memory.details == {"from": "John_Smith", "relation": "works_at", "to": "Acme"}
     assert len({one.origin for one in found}) == 4
-    assert (reading.left_out, reading.holds()) == (Counter(), frozenset())
+    assert (reader.ignored, reader.complete_kinds()) == (Counter(), frozenset())
 
 
-def test_101_the_last_line_has_no_end() -> None:
-    """The server joins its lines, entities first, and ends the file with the last one."""
-    assert len(arrivals(KnowledgeGraph(NOW), GRAPH.rstrip(b"\n"))) == 4
+def test_101_a_last_line_without_line_end_is_read() -> None:
+    """The reference server joins the lines, entities first, without a final line end."""
+    assert len(read_records(KnowledgeGraphFile(NOW), GRAPH.rstrip(b"\n"))) == 4
 
 
-def test_101_lines_that_are_nothing_of_this_are_counted() -> None:
-    reading = KnowledgeGraph(NOW)
+def test_101_unknown_lines_are_counted() -> None:
+    reader = KnowledgeGraphFile(NOW)
     odd = {"type": "entity", "name": "X", "entityType": "t", "observations": ["", 7, "fine"]}
-    assert len(arrivals(reading, lines(odd, {"type": "relation", "from": "X"}, {"other": 1}))) == 1
-    assert reading.left_out == Counter({"observation without text": 2, "line that is neither entity nor relation": 2})
+    assert len(read_records(reader, lines(odd, {"type": "relation", "from": "X"}, {"other": 1}))) == 1
+    assert reader.ignored == Counter({"observation without text": 2, "line that is neither entity nor relation": 2})

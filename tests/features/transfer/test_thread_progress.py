@@ -1,4 +1,4 @@
-"""Work on another thread is watched, can be stopped, and has always ended."""
+"""Work in a thread: progress, cancellation, and its end before the call returns."""
 
 import threading
 
@@ -8,35 +8,35 @@ import pytest
 
 from scrubjay.core.errors import Cancelled, InvalidRequest
 from scrubjay.core.progress import Progress
-from scrubjay.features.transfer.thread_progress import Tally, watched
+from scrubjay.features.transfer.thread_progress import ThreadProgress, run_with_progress
 
 
-class Notebook:
-    """Notes what is reported; asks the work to stop when it has come so far."""
+class RecordingReporter:
+    """Records the reports, and cancels the work at a given progress."""
 
-    def __init__(self, enough: float = float("inf")) -> None:
-        self.noted: list[Progress] = []
-        self._enough = enough
+    def __init__(self, cancel_at: float = float("inf")) -> None:
+        self.reports: list[Progress] = []
+        self._cancel_at = cancel_at
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
-        self.noted.append(Progress(done, total, message))
-        if done >= self._enough:
+        self.reports.append(Progress(done, total, message))
+        if done >= self._cancel_at:
             raise Cancelled("enough")
 
 
-async def test_the_outcome_comes_back_and_the_last_report_is_the_last_step() -> None:
-    tally, notebook = Tally("counting", 10), Notebook()
+async def test_the_result_is_returned_and_the_last_report_is_the_last_step() -> None:
+    tally, reporter = ThreadProgress("counting", 10), RecordingReporter()
 
     def work() -> str:
         tally.reach(10)
         return "done"
 
-    assert await watched(lambda: anyio.to_thread.run_sync(work), tally, notebook) == "done"
-    assert notebook.noted[-1] == Progress(10, 10, "counting")
+    assert await run_with_progress(lambda: anyio.to_thread.run_sync(work), tally, reporter) == "done"
+    assert reporter.reports[-1] == Progress(10, 10, "counting")
 
 
-async def test_work_that_is_asked_to_stop_has_stopped_when_the_asker_learns_of_it() -> None:
-    tally, ended = Tally("counting"), threading.Event()
+async def test_cancelled_work_has_stopped_when_the_caller_returns() -> None:
+    tally, ended = ThreadProgress("counting"), threading.Event()
 
     def work() -> None:
         number = 0
@@ -48,32 +48,32 @@ async def test_work_that_is_asked_to_stop_has_stopped_when_the_asker_learns_of_i
             ended.set()
 
     with anyio.fail_after(5), pytest.raises(Cancelled):
-        await watched(lambda: anyio.to_thread.run_sync(work), tally, Notebook(enough=1))
+        await run_with_progress(lambda: anyio.to_thread.run_sync(work), tally, RecordingReporter(cancel_at=1))
     assert ended.is_set()
 
 
-async def test_work_has_stopped_also_when_the_program_ends() -> None:
-    tally, begun, ended = Tally("counting"), threading.Event(), threading.Event()
+async def test_work_has_stopped_when_the_program_ends() -> None:
+    tally, started, ended = ThreadProgress("counting"), threading.Event(), threading.Event()
 
     def work() -> None:
         try:
             while True:
                 tally.reach(1)
-                begun.set()
+                started.set()
         finally:
             ended.set()
 
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(watched, lambda: anyio.to_thread.run_sync(work), tally, Notebook())
-            await anyio.to_thread.run_sync(begun.wait)
+            tasks.start_soon(run_with_progress, lambda: anyio.to_thread.run_sync(work), tally, RecordingReporter())
+            await anyio.to_thread.run_sync(started.wait)
             tasks.cancel_scope.cancel()
     assert ended.is_set()
 
 
-async def test_what_goes_wrong_in_the_work_is_told_as_it_is() -> None:
+async def test_errors_of_the_work_are_raised_unchanged() -> None:
     def work() -> None:
         raise InvalidRequest("wrong")
 
     with pytest.raises(InvalidRequest, match="wrong"):
-        await watched(lambda: anyio.to_thread.run_sync(work), Tally("counting"), Notebook())
+        await run_with_progress(lambda: anyio.to_thread.run_sync(work), ThreadProgress("counting"), RecordingReporter())

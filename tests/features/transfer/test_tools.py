@@ -1,4 +1,4 @@
-"""Moving out and in through the tools, with other processes, cancelling and kills."""
+"""The export and import tools, with several processes, cancellation and kills."""
 
 import signal
 from collections.abc import AsyncGenerator
@@ -17,18 +17,18 @@ from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from scrubjay.core.progress import SilentReporter
 from scrubjay.features.transfer.importer import Importer
-from scrubjay.features.transfer.store import Arrived
+from scrubjay.features.transfer.store import ImportProgress
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.jobs.models import JobState
 from scrubjay.tooling.jobs.service import JobService
-from tests.contracts.test_transfer import contents, whole
+from tests.contracts.test_transfer import contents, is_consistent
 from tests.db.sqlite.schemas import new_schema, schema_of
-from tests.features.importing_child import replace_all_and_die
-from tests.features.transfer.files import lines, moved, own_file
+from tests.features.transfer.files import lines, own_file, transfer_memory
+from tests.features.transfer.import_child import replace_all_and_die
 from tests.features.transfer.test_neo import SUMMARY, TURN
 from tests.processes import FORKED
 
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 
 
 class Caller:
@@ -54,7 +54,7 @@ def backup(home: Path, data: bytes) -> str:
     return "f.jsonl"
 
 
-async def test_101_a_store_moves_to_another_with_its_history_and_uses(tmp_path: Path) -> None:
+async def test_101_an_export_can_be_imported_into_another_store_with_its_history(tmp_path: Path) -> None:
     async with process(tmp_path / "old", folders=[tmp_path]) as call:
         await call("remember", content="We deploy on Mondays.", key="deploy", project="/home/ada/x")
         await call("remember", content="We deploy on Fridays.", key="deploy", project="/home/ada/x")
@@ -72,8 +72,8 @@ async def test_101_a_store_moves_to_another_with_its_history_and_uses(tmp_path: 
         "bytes": 0,
     }
     async with process(tmp_path / "new", folders=[tmp_path]) as call:
-        moved_in = await call("import_database", file=str(tmp_path / "all.jsonl"))
-        assert moved_in["result"] == {
+        imported = await call("import_database", file=str(tmp_path / "all.jsonl"))
+        assert imported["result"] == {
             "imported": 2,
             "skipped": 0,
             "mode": "merge",
@@ -82,7 +82,7 @@ async def test_101_a_store_moves_to_another_with_its_history_and_uses(tmp_path: 
             "format": "scrubjay",
             "erased": 0,
             "masked": 0,
-            "left_out": {},
+            "ignored": {},
             "tasks": 0,
             "goals": 0,
             "plans_erased": 0,
@@ -94,7 +94,7 @@ async def test_101_a_store_moves_to_another_with_its_history_and_uses(tmp_path: 
         assert again["result"]["counts"] == done["result"]["counts"]
 
 
-async def test_101_defaults_are_applied_and_wrong_arguments_refused(tmp_path: Path) -> None:
+async def test_101_defaults_are_applied_and_invalid_arguments_refused(tmp_path: Path) -> None:
     async with process(tmp_path) as call:
         with pytest.raises(InvalidRequest):
             await call("export_database", include=[])
@@ -113,15 +113,15 @@ async def test_101_defaults_are_applied_and_wrong_arguments_refused(tmp_path: Pa
         assert empty["result"]["message"] == "No records found in x"
 
 
-async def test_101_what_brings_no_memory_is_told(tmp_path: Path) -> None:
+async def test_101_ignored_entries_are_reported(tmp_path: Path) -> None:
     async with process(tmp_path) as call:
         entity = b'{"type":"entity","name":"Ada","entityType":"person","observations":["likes tea",""]}\n'
         done = await call("import_database", file=backup(tmp_path, entity))
-        assert done["result"]["left_out"] == {"observation without text": 1}
-        assert done["result"]["message"].endswith("1 other things in the file bring no memory.")
+        assert done["result"]["ignored"] == {"observation without text": 1}
+        assert done["result"]["message"].endswith("1 other entries in the file were ignored.")
 
 
-async def test_101_turns_and_summaries_of_neo_are_where_its_tools_look_for_them(tmp_path: Path) -> None:
+async def test_101_neo_turns_and_summaries_are_found_by_the_neo_tools(tmp_path: Path) -> None:
     async with process(tmp_path) as call:
         await call("import_database", file=backup(tmp_path, lines(TURN, SUMMARY)))
         turns = await call("get_session_memories", sessionId="session-1")
@@ -129,66 +129,66 @@ async def test_101_turns_and_summaries_of_neo_are_where_its_tools_look_for_them(
         (summary,) = (await call("get_all_summaries"))["summaries"]
         assert (summary["id"], summary["title"], summary["quality"]) == ("summary_session-1", "Deploying", 80)
         again = await call("summarize_sessions")
-        assert again["result"]["processed"] == 0  # what a language model wrote is not written over
+        assert again["result"]["processed"] == 0  # the summary by a language model is not overwritten
 
 
-async def test_101_an_import_can_be_cancelled_and_then_has_stopped(tmp_path: Path) -> None:
-    file = backup(tmp_path, own_file([moved(f"memory number {number}") for number in range(20_000)]))
+async def test_101_a_cancelled_import_stores_nothing(tmp_path: Path) -> None:
+    file = backup(tmp_path, own_file([transfer_memory(f"memory number {number}") for number in range(20_000)]))
     async with process(tmp_path) as call:
-        begun = await call("import_database", file=file, mode="replace", patience=0)
+        started = await call("import_database", file=file, mode="replace", patience=0)
         jobs = await call.application.services.get(JobService)
-        with anyio.fail_after(PATIENCE_SECONDS):
-            async for job in jobs.watch(begun["job_id"]):
+        with anyio.fail_after(TIMEOUT_SECONDS):
+            async for job in jobs.watch(started["job_id"]):
                 if "records" in job.progress.message:
                     break
-        ended = await call("cancel_job", job_id=begun["job_id"])
+        ended = await call("cancel_job", job_id=started["job_id"])
         assert ended["state"] == "cancelled"
         assert (await call("health_check"))["components"]["search"]["facts"]["memories"] == 0
 
 
-WHERE = {
-    "while it is staged": ["old"],
-    "in the middle of the exchange": ["old"],
-    "just before the exchange is durable": ["old"],
-    "just after the exchange": ["0", "1", "2", "3", "4"],
-    "while the old is cleared away": ["0", "1", "2", "3", "4"],
-    "while indexes get their names": ["0", "1", "2", "3", "4"],
+CONTENTS_AFTER_CRASH = {
+    "while staging": ["old"],
+    "during the table swap": ["old"],
+    "before the swap is committed": ["old"],
+    "after the swap is committed": ["0", "1", "2", "3", "4"],
+    "while dropping the old tables": ["0", "1", "2", "3", "4"],
+    "while renaming the indexes": ["0", "1", "2", "3", "4"],
 }
 
 
-def killed_child(home: Path, file: str, where: str) -> None:
+def run_killed_child(home: Path, file: str, where: str) -> None:
     child = FORKED.Process(target=replace_all_and_die, args=(home, file, where))
     child.start()
-    child.join(PATIENCE_SECONDS)
+    child.join(TIMEOUT_SECONDS)
     assert child.exitcode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("where", WHERE)
-async def test_101_replacing_that_is_killed_leaves_the_old_or_the_new_and_goes_on(tmp_path: Path, where: str) -> None:
+@pytest.mark.parametrize("where", CONTENTS_AFTER_CRASH)
+async def test_101_a_killed_replacement_leaves_old_or_new_data_and_can_be_resumed(tmp_path: Path, where: str) -> None:
     async with process(tmp_path) as call:
         await call("remember", content="old")
-    file = backup(tmp_path, own_file([moved(str(number)) for number in range(5)]))
-    await anyio.to_thread.run_sync(killed_child, tmp_path, file, where)
+    file = backup(tmp_path, own_file([transfer_memory(str(number)) for number in range(5)]))
+    await anyio.to_thread.run_sync(run_killed_child, tmp_path, file, where)
     store = await SqliteStore.open(tmp_path)
-    assert await contents(store) == WHERE[where]
+    assert await contents(store) == CONTENTS_AFTER_CRASH[where]
     (job,) = await store.jobs.list(states=[JobState.RUNNING], kind="import_database", limit=5)
     await store.close()
     async with process(tmp_path, adopts_jobs=False) as call:
         importer = await call.application.services.get(Importer)
-        done = await importer.bring_in(file, "replace", SilentReporter(), import_id=job.id)
-        assert done.arrived == Arrived(read=5, imported=5, erased=1, finished=True)
+        done = await importer.import_file(file, "replace", SilentReporter(), import_id=job.id)
+        assert done.progress == ImportProgress(read=5, imported=5, erased=1, finished=True)
     store = await SqliteStore.open(tmp_path)
     assert await contents(store) == ["0", "1", "2", "3", "4"]
-    assert await whole(store)
+    assert await is_consistent(store)
     await store.close()
     assert schema_of(tmp_path) == await new_schema(tmp_path / "new")
 
 
-async def test_101_the_next_process_takes_over_an_import_that_was_killed(tmp_path: Path) -> None:
-    file = backup(tmp_path, own_file([moved(str(number)) for number in range(5)]))
-    await anyio.to_thread.run_sync(killed_child, tmp_path, file, "while it is staged")
+async def test_101_the_next_process_resumes_a_killed_import(tmp_path: Path) -> None:
+    file = backup(tmp_path, own_file([transfer_memory(str(number)) for number in range(5)]))
+    await anyio.to_thread.run_sync(run_killed_child, tmp_path, file, "while staging")
     async with process(tmp_path) as call:
         (job,) = (await call("list_jobs", tool="import_database"))["jobs"]
         jobs = await call.application.services.get(JobService)
-        ended = await jobs.wait(job["job_id"], PATIENCE_SECONDS, SilentReporter())
+        ended = await jobs.wait(job["job_id"], TIMEOUT_SECONDS, SilentReporter())
         assert (ended.state, ended.attempts, ended.result and ended.result["imported"]) == (JobState.COMPLETED, 2, 5)

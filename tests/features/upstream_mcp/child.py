@@ -1,4 +1,4 @@
-"""A skill for the tests: a real MCP server on the SDK, with tools that behave and some that do not."""
+"""A test skill: a real MCP server on the SDK with well-behaved and misbehaving tools."""
 
 import os
 import subprocess
@@ -22,13 +22,13 @@ def add(a: int, b: int) -> int:
 
 @server.tool()
 def environment() -> dict[str, str]:
-    """Everything that the program sees."""
+    """Return the program's whole environment."""
     return dict(os.environ)
 
 
 @server.tool()
 def request_of(ctx: Context[Any, Any]) -> dict[str, Any]:
-    """What the call itself says of where it comes from."""
+    """Return the metadata of the call."""
     return {name: value for name, value in (ctx.request_context.meta or {}).items() if isinstance(value, str)}
 
 
@@ -56,7 +56,7 @@ def link() -> Annotated[CallToolResult, dict[str, Any]]:
 
 @server.tool()
 async def slow(steps: int, ctx: Context[Any, Any], note: str = "") -> str:
-    """Tell of its steps; leaves a note when it was stopped."""
+    """Report each step; write a note when cancelled."""
     try:
         for step in range(steps):
             await ctx.report_progress(step + 1, steps, f"step {step + 1}")
@@ -69,22 +69,22 @@ async def slow(steps: int, ctx: Context[Any, Any], note: str = "") -> str:
 
 @server.tool()
 async def wait_for(path: str) -> str:
-    """Wait until there is a file."""
-    while not await anyio.Path(path).exists():  # noqa: ASYNC110  # another process makes it
+    """Wait until a file exists."""
+    while not await anyio.Path(path).exists():  # noqa: ASYNC110  # another process creates it
         await anyio.sleep(0.01)
     return "seen"
 
 
 @server.tool()
 async def hang() -> str:
-    """Never answer, nor anything else."""
+    """Block forever."""
     while True:
-        time.sleep(60)  # noqa: ASYNC251  # which is the point
+        time.sleep(60)  # noqa: ASYNC251  # blocks the event loop on purpose
 
 
 @server.tool()
 def die(words: str) -> str:
-    """Say something and die in the middle of the call."""
+    """Write to standard error and exit during the call."""
     sys.stderr.write(words + "\n")
     sys.stderr.flush()
     os._exit(3)
@@ -92,7 +92,7 @@ def die(words: str) -> str:
 
 @server.tool()
 def flood(megabytes: int) -> str:
-    """Complain a lot."""
+    """Write megabytes to standard error."""
     line = "complaint " * 100 + "\n"
     for _ in range(megabytes * 1024 * 1024 // len(line)):
         sys.stderr.write(line)
@@ -102,20 +102,20 @@ def flood(megabytes: int) -> str:
 
 @server.tool()
 def garbage() -> str:
-    """Print what is no message."""
+    """Print lines that are not messages."""
     os.write(1, b'hello there\n{"half": \n\xff\xfe\n[1, 2]\n')
     return "printed"
 
 
 @server.tool()
-def offspring(apart: bool) -> int:
-    """Start a program that would go on forever; its process."""
-    return subprocess.Popen(["sleep", "3600"], stdout=subprocess.DEVNULL, start_new_session=apart).pid
+def offspring(detached: bool) -> int:
+    """Start a program that runs for an hour; return its process id."""
+    return subprocess.Popen(["sleep", "3600"], stdout=subprocess.DEVNULL, start_new_session=detached).pid
 
 
 @server.tool()
 async def learn(name: str, ctx: Context[Any, Any]) -> str:
-    """Have another tool from now on."""
+    """Add a tool."""
 
     def learned() -> str:
         return name

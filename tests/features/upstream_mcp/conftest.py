@@ -1,4 +1,4 @@
-"""A home whose skills are real programs, and what tests ask of it."""
+"""Fixtures: a home folder whose skills are real programs."""
 
 import json
 import os
@@ -10,13 +10,13 @@ import pytest
 
 CHILD = str(Path(__file__).with_name("child.py"))
 RUDE = str(Path(__file__).with_name("rude.py"))
-# Skills get a clean environment, so the place of this Python must be named.
+# Commands are searched in the PATH of the server, so it must begin with the folder of this Python.
 PATH = f"{Path(sys.executable).parent}:/usr/bin:/bin"
 
 
 def program(*args: str, **env: str) -> dict[str, Any]:
-    """A skill that is the child of the tests, or another Python program."""
-    return {"command": "python3", "args": list(args) or [CHILD], "env": {"PATH": PATH, **env}}
+    """Return the configuration of a skill that runs child.py or another Python program."""
+    return {"command": "python3", "args": list(args) or [CHILD], "env": env}
 
 
 def write_skills(home: Path, **skills: Any) -> Path:
@@ -26,10 +26,15 @@ def write_skills(home: Path, **skills: Any) -> Path:
 
 
 def is_alive(pid: int) -> bool:
-    try:  # one that nobody has waited for is dead all the same
+    try:  # a zombie is dead too
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+@pytest.fixture(autouse=True)
+def path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", PATH)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-"""A skill for the tests that no SDK would make: it speaks the protocol by hand, and breaks it where it is told to.
+"""A misbehaving test skill: a hand-written MCP server that violates the protocol in the way its first argument names.
 
-`rude.py WHAT ...`, where WHAT says how it misbehaves; without, it is a small and honest server of the handshake era.
+`rude.py HOW ...`, where HOW names the misbehaviour; without it, a small correct server of the handshake revisions.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 HOW = sys.argv[1] if len(sys.argv) > 1 else "honest"
 REST = sys.argv[2:]
 MODERN = ("deaf_listener", "list_answers")
-ANSWERS: dict[str, Any] = {
+RESULTS: dict[str, Any] = {
     "nothing": {},
     "no_list": {"content": "text"},
     "no_objects": {"content": [1]},
@@ -32,12 +32,12 @@ def tools() -> list[dict[str, Any]]:
         "fickle": ["add", f"at_{time.monotonic_ns()}"],
         "many": [f"tool_{number}" for number in range(int(REST[0]) if HOW == "many" else 0)],
         "odd": ["fine", "with space", "fs/read", "ünï", "", "x" * 200, "a\nb", "dotted.name-1", "fine"],
-    }.get(HOW, [*ANSWERS, "add", "wait"])
+    }.get(HOW, [*RESULTS, "add", "wait"])
     more = {"outputSchema": {"type": "array"}} if HOW == "list_answers" else {}
     return [{"name": name, "description": "d", "inputSchema": {"type": "object"}, **more} for name in names]
 
 
-def answer(method: str, params: dict[str, Any]) -> Any:
+def handle(method: str, params: dict[str, Any]) -> Any:
     match method:
         case "initialize":
             capabilities = {"tools": {"listChanged": True}}
@@ -51,12 +51,12 @@ def answer(method: str, params: dict[str, Any]) -> Any:
             following = {"nextCursor": str(start + size)} if start + size < len(tools()) else {}
             return {"tools": tools()[start : start + size], **following}
         case "tools/call":
-            name, given = params["name"], params.get("arguments", {})
+            name, arguments = params["name"], params.get("arguments", {})
             if name == "add":
-                total = given["a"] + given["b"]
+                total = arguments["a"] + arguments["b"]
                 more = {"structuredContent": [total]} if HOW == "list_answers" else {}
                 return {"content": [{"type": "text", "text": str(total)}], **more}
-            return ANSWERS.get(name, {"content": [{"type": "text", "text": name}]})
+            return RESULTS.get(name, {"content": [{"type": "text", "text": name}]})
         case "server/discover" if HOW in MODERN:
             return {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": True}}}
         case _:
@@ -83,7 +83,7 @@ def main() -> None:
             continue
         if "id" not in message or not method:
             continue
-        result: Any = answer(method, message.get("params", {}))
+        result: Any = handle(method, message.get("params", {}))
         if HOW == "endless_noise" and method == "tools/call":
             while True:
                 os.write(1, b"noise " * 1000 + b"\n")

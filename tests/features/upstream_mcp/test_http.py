@@ -1,4 +1,4 @@
-"""Skills behind HTTP that misbehave, as a server that speaks the protocol by hand."""
+"""HTTP skills that misbehave, served by a hand-written MCP server."""
 
 import json
 import threading
@@ -23,18 +23,18 @@ CONTEXT = CallContext(surface="python", client="tests")
 
 
 class Server(ThreadingHTTPServer):
-    """A server of the handshake era, with sessions that it can forget."""
+    """An MCP server of the handshake revisions whose sessions can expire."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.sessions: set[str] = set()
-        self.greeted = 0
+        self.handshakes = 0
         self.authorizations: set[str | None] = set()
         self.release = threading.Event()
         self.endless: str | None = None
-        """The kind of content of which there shall be no end."""
+        """Content type of an endless response, or None."""
 
     @property
     def url(self) -> str:
@@ -50,33 +50,35 @@ class Handler(BaseHTTPRequestHandler):
         self.server.authorizations.add(self.headers.get("authorization"))
         method, params = message["method"], message.get("params", {})
         if method == "initialize":
-            self.server.greeted += 1
-            session = f"session-{self.server.greeted}"
+            self.server.handshakes += 1
+            session = f"session-{self.server.handshakes}"
             self.server.sessions.add(session)
             info = {"name": "far", "version": "1"}
-            self.answer(
+            self.send_result(
                 message,
                 {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": info},
                 session,
             )
         elif method == "server/discover":
-            self.say(400, b"{}")
+            self.send(400, b"{}")
         elif self.headers.get("mcp-session-id") not in self.server.sessions:
-            self.say(404, b"{}")
+            self.send(404, b"{}")
         elif "id" not in message:
-            self.say(202, b"")
+            self.send(202, b"")
         elif method == "tools/list":
-            self.answer(message, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in NAMES]})
+            self.send_result(message, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in NAMES]})
         elif params["name"] == "wait":
             self.server.release.wait(20)
-            self.answer(message, {"content": []})
+            self.send_result(message, {"content": []})
         elif self.server.endless:
-            self.never_end(self.server.endless)
+            self.send_endlessly(self.server.endless)
         else:
             text = "hello" * params["arguments"].get("times", 1)
-            self.answer(message, {"content": [{"type": "text", "text": text}]}, in_events=params["name"] == "events")
+            self.send_result(
+                message, {"content": [{"type": "text", "text": text}]}, in_events=params["name"] == "events"
+            )
 
-    def answer(
+    def send_result(
         self,
         message: dict[str, Any],
         result: dict[str, Any],
@@ -86,11 +88,11 @@ class Handler(BaseHTTPRequestHandler):
     ) -> None:
         text = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result})
         if in_events:
-            self.say(200, f"data: {text}\n\n".encode(), kind="text/event-stream")
+            self.send(200, f"data: {text}\n\n".encode(), kind="text/event-stream")
         else:
-            self.say(200, text.encode(), session)
+            self.send(200, text.encode(), session)
 
-    def say(self, status: int, body: bytes, session: str | None = None, kind: str = "application/json") -> None:
+    def send(self, status: int, body: bytes, session: str | None = None, kind: str = "application/json") -> None:
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
@@ -99,7 +101,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def never_end(self, kind: str) -> None:
+    def send_endlessly(self, kind: str) -> None:
         self.send_response(200)
         self.send_header("content-type", kind)
         self.send_header("connection", "close")
@@ -111,12 +113,12 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def do_GET(self) -> None:
-        self.say(405, b"")
+        self.send(405, b"")
 
     do_DELETE = do_GET  # noqa: N815
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -130,28 +132,28 @@ def far() -> Generator[Server]:
         thread.join(5)
 
 
-def known(server: Server, **more: Any) -> dict[str, Any]:
+def skill_entry(server: Server, **more: Any) -> dict[str, Any]:
     return {"config": {"url": server.url, **more}, "tools": [{"name": name} for name in NAMES]}
 
 
-async def greeting(app: Application) -> str:
+async def greet(app: Application) -> str:
     return (await app.dispatcher.call("far_greet", {}, CONTEXT)).model_dump()["content"][0]["text"]
 
 
-async def test_038_the_key_of_a_server_comes_from_a_variable(
+async def test_038_the_key_of_a_server_is_read_from_a_variable(
     home: Path, far: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "open sesame")
-    write_skills(home, far=known(far, headers={"Authorization": "Bearer ${GITHUB_TOKEN}"}))
+    write_skills(home, far=skill_entry(far, headers={"Authorization": "Bearer ${GITHUB_TOKEN}"}))
     async with running(Settings(home=home)) as app:
-        assert await greeting(app) == "hello"
+        assert await greet(app) == "hello"
     assert far.authorizations == {"Bearer open sesame"}
 
 
-async def test_038_a_session_that_is_over_is_replaced_while_another_call_still_waits(home: Path, far: Server) -> None:
-    write_skills(home, far=known(far))
+async def test_038_an_expired_session_is_replaced_while_another_call_is_waiting(home: Path, far: Server) -> None:
+    write_skills(home, far=skill_entry(far))
     async with running(Settings(home=home)) as app:
-        assert await greeting(app) == "hello"
+        assert await greet(app) == "hello"
         async with anyio.create_task_group() as tasks:
 
             async def wait() -> None:
@@ -164,23 +166,21 @@ async def test_038_a_session_that_is_over_is_replaced_while_another_call_still_w
                     await anyio.sleep(0.01)
             far.sessions.clear()  # as after a restart of the server
             with pytest.raises(Unavailable, match="Session terminated"):
-                await greeting(app)
+                await greet(app)
             with anyio.fail_after(5):
-                assert await greeting(app) == "hello"
-        assert far.greeted == 2
+                assert await greet(app) == "hello"
+        assert far.handshakes == 2
 
 
 @pytest.mark.parametrize(("tool", "kind"), [("greet", "application/json"), ("events", "text/event-stream")])
-async def test_038_an_answer_may_be_as_long_over_http_as_elsewhere_and_no_longer(
-    home: Path, far: Server, tool: str, kind: str
-) -> None:
-    write_skills(home, far=known(far))
-    most = 4 * 1024 * 1024
-    async with running(Settings(home=home, max_body_bytes=most)) as app:
+async def test_038_responses_over_http_are_limited_in_size(home: Path, far: Server, tool: str, kind: str) -> None:
+    write_skills(home, far=skill_entry(far))
+    max_bytes = 4 * 1024 * 1024
+    async with running(Settings(home=home, max_body_bytes=max_bytes)) as app:
 
         async def length(times: int) -> int:
-            answer = await app.dispatcher.call(f"far_{tool}", {"times": times}, CONTEXT)
-            return len(answer.model_dump()["content"][0]["text"])
+            result = await app.dispatcher.call(f"far_{tool}", {"times": times}, CONTEXT)
+            return len(result.model_dump()["content"][0]["text"])
 
         assert await length(500_000) == 2_500_000
         with pytest.raises(Unavailable, match=r"4194304|maximum"):
@@ -192,10 +192,10 @@ async def test_038_an_answer_may_be_as_long_over_http_as_elsewhere_and_no_longer
         assert await length(1) == 5
 
 
-async def test_038_a_server_that_is_not_there_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_038_an_unreachable_server_is_reported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "STEP_SECONDS", 5)
     write_skills(home, far={"config": {"url": "http://127.0.0.1:9/mcp"}, "tools": [{"name": "greet"}]})
     async with running(Settings(home=home)) as app:
-        with pytest.raises(Unavailable, match="far is not there") as caught:
-            await greeting(app)
+        with pytest.raises(Unavailable, match="far is not available") as caught:
+            await greet(app)
         assert caught.value.details["reason"] == "not_started"

@@ -1,4 +1,4 @@
-"""Skills that hang, stall and die at the wrong moment: nobody waits for them longer than they must."""
+"""Skills that hang, stall or die do not block their callers."""
 
 import os
 import signal
@@ -16,8 +16,7 @@ from scrubjay.app.application import Application
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings, SkillSettings
 from scrubjay.core.errors import Misconfigured, Unavailable
-from scrubjay.features.upstream_mcp import connection
-from scrubjay.features.upstream_mcp import lifecycle as life
+from scrubjay.features.upstream_mcp import connection, lifecycle
 from scrubjay.tooling.context import CallContext
 from tests.features.upstream_mcp.conftest import RUDE, is_alive, program, write_skills
 
@@ -26,12 +25,12 @@ ADD = {"a": 1, "b": 2}
 
 
 def rude(*how: str) -> dict[str, Any]:
-    """A skill that misbehaves, whose tools are known beforehand."""
+    """Return the entry of a misbehaving skill with declared tools."""
     return {"config": program(RUDE, *how), "tools": [{"name": "add"}, {"name": "wait"}]}
 
 
 @asynccontextmanager
-async def opened(home: Path, **skills: Any) -> AsyncGenerator[Application]:
+async def open_application(home: Path, **skills: Any) -> AsyncGenerator[Application]:
     write_skills(home, **skills)
     async with running(Settings(home=home, skills=SkillSettings(pause_seconds=0.2))) as application:
         yield application
@@ -41,126 +40,127 @@ async def text(app: Application, tool: str, **arguments: Any) -> str:
     return (await app.dispatcher.call(tool, arguments, CONTEXT)).model_dump()["content"][0]["text"]
 
 
-async def test_038_a_skill_that_never_says_that_it_heard_us_is_used_all_the_same(
+async def test_038_a_skill_that_never_acknowledges_the_subscription_is_still_used(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "ACKNOWLEDGE_SECONDS", 0.1)
-    async with opened(home, kid=rude("deaf_listener")) as app:
+    async with open_application(home, kid=rude("deaf_listener")) as app:
         with anyio.fail_after(5):
             assert await text(app, "kid_add", **ADD) == "3"
 
 
-async def test_038_a_list_of_tools_without_end_is_given_up(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_038_an_endless_tool_list_times_out(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "STEP_SECONDS", 0.5)
-    async with opened(home, kid=rude("endless_pages", "0.1")) as app:
-        with anyio.fail_after(5), pytest.raises(Unavailable, match=r"all of its tools within 0\.5 s") as caught:
+    async with open_application(home, kid=rude("endless_pages", "0.1")) as app:
+        with (
+            anyio.fail_after(5),
+            pytest.raises(Unavailable, match=r"its tool list was not complete within 0\.5 s") as caught,
+        ):
             await text(app, "kid_add", **ADD)
         assert caught.value.details["reason"] == "not_started"
 
 
-async def test_038_a_start_that_fails_has_failed_for_all_who_waited(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_038_a_failed_start_fails_for_all_waiting_calls(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "STEP_SECONDS", 0.5)
-    starts = Mock(side_effect=connection.connected)
-    monkeypatch.setattr(life, "connected", starts)
-    told: list[Unavailable] = []
-    async with opened(home, kid=rude("silent")) as app:
+    starts = Mock(side_effect=connection.connect)
+    monkeypatch.setattr(lifecycle, "connect", starts)
+    failures: list[Unavailable] = []
+    async with open_application(home, kid=rude("silent")) as app:
 
-        async def ask() -> None:
-            with pytest.raises(Unavailable, match=r"did not greet within 0\.5 s") as caught:
+        async def call_add() -> None:
+            with pytest.raises(Unavailable, match=r"no handshake within 0\.5 s") as caught:
                 await text(app, "kid_add", **ADD)
-            told.append(caught.value)
+            failures.append(caught.value)
 
         async with anyio.create_task_group() as tasks:
             for _ in range(5):
-                tasks.start_soon(ask)
-        assert len(told) == 5
+                tasks.start_soon(call_add)
+        assert len(failures) == 5
         assert starts.call_count == 1
 
 
-async def test_039_a_reload_by_force_ends_a_start_and_what_was_removed_is_never_started_again(home: Path) -> None:
-    told: list[str] = []
-    async with opened(home, kid=rude("silent")) as app:
-        kid = app.skills.lives["kid"]
+async def test_039_a_forced_reload_ends_a_start_and_never_restarts_removed_skills(home: Path) -> None:
+    failures: list[str] = []
+    async with open_application(home, kid=rude("silent")) as app:
+        kid = app.skills.runners["kid"]
 
-        async def ask() -> None:
+        async def call_add() -> None:
             with pytest.raises(Unavailable) as caught:
                 await text(app, "kid_add", **ADD)
-            told.append(caught.value.details["reason"])
+            failures.append(caught.value.details["reason"])
 
         async with anyio.create_task_group() as tasks:
             for _ in range(3):
-                tasks.start_soon(ask)
+                tasks.start_soon(call_add)
             with anyio.fail_after(5):
-                while (pid := kid.pid) is None:  # noqa: ASYNC110  # of another process
+                while (pid := kid.pid) is None:  # noqa: ASYNC110  # polls another process
                     await anyio.sleep(0.01)
             write_skills(home)
             with anyio.fail_after(5):
                 assert (await app.skills.reload(force=True)).removed == ["kid"]
             assert not is_alive(pid)
-        assert told == ["stopped"] * 3
+        assert failures == ["stopped"] * 3
         assert (kid.state, kid.pid) == ("stopped", None)
 
 
-async def test_038_a_skill_that_hangs_is_replaced_also_when_others_keep_calling_it(
+async def test_038_a_hanging_skill_is_replaced_while_other_calls_arrive(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from scrubjay.features.upstream_mcp.configuration import COMMANDS, CommandLimits
 
     monkeypatch.setitem(COMMANDS, "python3", CommandLimits(10, 1.0))  # pyright: ignore[reportArgumentType]
-    monkeypatch.setattr("scrubjay.features.upstream_mcp.process.LEAVE_SECONDS", 0.1)
-    async with opened(home, kid=rude()) as app:
+    monkeypatch.setattr("scrubjay.features.upstream_mcp.process.EXIT_SECONDS", 0.1)
+    async with open_application(home, kid=rude()) as app:
         assert await text(app, "kid_add", **ADD) == "3"
-        kid = app.skills.lives["kid"]
+        kid = app.skills.runners["kid"]
         os.kill(kid.pid or 0, signal.SIGSTOP)
-        answers: list[str] = []
+        results: list[str] = []
 
-        async def ask() -> None:
+        async def call_add() -> None:
             for _ in range(100):
                 try:
-                    answers.append(await text(app, "kid_add", **ADD))
+                    results.append(await text(app, "kid_add", **ADD))
                     return
                 except Unavailable:
                     await anyio.sleep(0.01)
 
         with anyio.fail_after(10):
             async with anyio.create_task_group() as tasks:
-                for _ in range(6):  # so that there is never only one
-                    tasks.start_soon(ask)
+                for _ in range(6):  # overlapping, so that a call is always running
+                    tasks.start_soon(call_add)
                     await anyio.sleep(0.3)
-        assert answers == ["3"] * 6
+        assert results == ["3"] * 6
 
 
-async def test_040_a_skill_that_dies_at_once_is_left_alone_and_later_found_well(home: Path) -> None:
-    mended = home / "mended"
-    async with opened(home, kid=rude("dies_until", str(mended))) as app:
-        told: list[Unavailable] = []
+async def test_040_a_skill_that_dies_at_start_is_paused_and_later_recovers(home: Path) -> None:
+    fixed = home / "fixed"
+    async with open_application(home, kid=rude("dies_until", str(fixed))) as app:
+        failures: list[Unavailable] = []
         for _ in range(5):
             with pytest.raises(Unavailable) as caught:
                 await text(app, "kid_add", **ADD)
-            told.append(caught.value)
-        assert [problem.details["reason"] for problem in told] == ["not_started"] * 4 + ["paused"]
-        assert told[-1].details["stderr"] == ["not yet"]
-        mended.touch()
+            failures.append(caught.value)
+        assert [problem.details["reason"] for problem in failures] == ["not_started"] * 4 + ["paused"]
+        assert failures[-1].details["stderr"] == ["not yet"]
+        fixed.touch()
         with anyio.fail_after(5):
-            while app.skills.lives["kid"].limit.paused_seconds:  # noqa: ASYNC110  # a real clock
+            while app.skills.runners["kid"].limit.paused_seconds:  # noqa: ASYNC110  # a real clock
                 await anyio.sleep(0.01)
         assert await text(app, "kid_add", **ADD) == "3"
 
 
 @pytest.mark.parametrize("how", ["endless_noise", "one_endless_line"])
-async def test_038_endless_output_keeps_nobody_else_waiting(home: Path, how: str) -> None:
-    async with opened(home, kid=rude(how), other=rude()) as app:
+async def test_038_endless_output_does_not_delay_other_calls(home: Path, how: str) -> None:
+    async with open_application(home, kid=rude(how), other=rude()) as app:
         assert await text(app, "other_add", **ADD) == "3"
         worst = 0.0
 
-        async def ask() -> None:
+        async def call_add() -> None:
             with anyio.move_on_after(1), pytest.raises(Unavailable, match="a line of more than"):
                 await text(app, "kid_add", **ADD)
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(ask)
+            tasks.start_soon(call_add)
             for _ in range(20):
                 started = time.monotonic()
                 assert await text(app, "other_add", **ADD) == "3"
@@ -169,48 +169,48 @@ async def test_038_endless_output_keeps_nobody_else_waiting(home: Path, how: str
         assert worst < 1.0
 
 
-async def test_038_a_skill_that_hangs_does_not_keep_others_from_being_learned(home: Path) -> None:
+async def test_038_a_skill_that_hangs_does_not_delay_listing_the_others(home: Path) -> None:
     async with (
-        opened(home, hangs=program(RUDE, "silent"), kid=program(RUDE)) as app,
+        open_application(home, hangs=program(RUDE, "silent"), kid=program(RUDE)) as app,
         anyio.create_task_group() as tasks,
     ):
-        tasks.start_soon(app.skills.learn)
+        tasks.start_soon(app.skills.discover_tools)
         with anyio.fail_after(10):
-            while "kid_add" not in app.registry:  # noqa: ASYNC110  # of another process
+            while "kid_add" not in app.registry:  # noqa: ASYNC110  # polls another process
                 await anyio.sleep(0.01)
         tasks.cancel_scope.cancel()
 
 
-async def test_039_no_call_is_lost_when_skills_are_read_anew_under_load(home: Path) -> None:
-    async with opened(home, kid=rude(), other=rude()) as app:
-        answers: list[str] = []
-        ends = anyio.Event()
+async def test_039_no_call_is_lost_when_skills_are_reloaded_under_load(home: Path) -> None:
+    async with open_application(home, kid=rude(), other=rude()) as app:
+        results: list[str] = []
+        stopped = anyio.Event()
 
-        async def ask(name: str) -> None:
-            while not ends.is_set():
-                answers.append(await text(app, f"{name}_add", **ADD))
+        async def call_add(name: str) -> None:
+            while not stopped.is_set():
+                results.append(await text(app, f"{name}_add", **ADD))
                 await anyio.sleep(0.005)
 
         async with anyio.create_task_group() as tasks:
             for name in ("kid", "other") * 4:
-                tasks.start_soon(ask, name)
+                tasks.start_soon(call_add, name)
             for number in range(3):
                 write_skills(home, kid=rude(), other={**rude(), "config": program(RUDE, A=str(number))})
                 assert (await app.skills.reload()).changed == ["other"]
                 (home / "skills.json").write_text("{ half")
                 with pytest.raises(Misconfigured):
                     await app.skills.reload(force=True)
-                heard = len(answers)
+                received = len(results)
                 with anyio.fail_after(10):
-                    while len(answers) < heard + 20:  # noqa: ASYNC110
+                    while len(results) < received + 20:  # noqa: ASYNC110
                         await anyio.sleep(0.01)
-            ends.set()
-        assert set(answers) == {"3"}
+            stopped.set()
+        assert set(results) == {"3"}
         assert app.skills.reloads.count == 3
 
 
-async def test_038_a_skill_that_changes_its_tools_all_the_time_is_heard_now_and_then(home: Path) -> None:
-    async with opened(home, kid=rude("fickle")) as app:
+async def test_038_constant_tool_changes_are_published_at_intervals(home: Path) -> None:
+    async with open_application(home, kid=rude("fickle")) as app:
         assert await text(app, "kid_add", **ADD) == "3"
         before = app.registry.revision
         await anyio.sleep(1)

@@ -1,4 +1,4 @@
-"""The tools of working memory, called in this process: what they answer, and what they refuse."""
+"""The tools of working memory: results and refused arguments."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
@@ -20,13 +20,13 @@ async def call(tmp_path: Path) -> AsyncGenerator[Call]:
     async with running(settings) as application:
 
         async def call(tool: str, /, client: str | None = "ada", **arguments: Any) -> dict[str, Any]:
-            answer = await application.dispatcher.call(tool, arguments, CallContext(surface="python", client=client))
-            return answer.model_dump(mode="json")
+            result = await application.dispatcher.call(tool, arguments, CallContext(surface="python", client=client))
+            return result.model_dump(mode="json")
 
         yield call
 
 
-async def test_046_an_item_is_answered_whole(call: Call, tmp_path: Path) -> None:
+async def test_046_tools_return_every_field_of_an_item(call: Call, tmp_path: Path) -> None:
     project = (await call("set_project", path=str(tmp_path)))["project"]["id"]
     put = await call("working_put", content="12345", context={"a": [1]}, importance=0.2, source="user", tool_name="ls")
     item = put["item"]
@@ -59,11 +59,11 @@ async def test_046_an_item_is_answered_whole(call: Call, tmp_path: Path) -> None
     assert (await call("working_delete", id=item["id"]))["item"] == marked
 
 
-async def test_046_settings_bound_a_session_and_the_answer_says_what_gave_way(call: Call) -> None:
+async def test_046_settings_limit_a_session_and_evictions_are_reported(call: Call) -> None:
     for number in range(3):
         assert (await call("working_put", content=f"number {number}", importance=0.1))["evicted"] == []
-    (gone,) = (await call("working_put", content="one more"))["evicted"]
-    assert (gone["content"], gone["kept"]) == ("number 0", False)
+    (evicted,) = (await call("working_put", content="one more"))["evicted"]
+    assert (evicted["content"], evicted["kept"]) == ("number 0", False)
     stats = await call("working_stats")
     assert stats.pop("soonest_expiry")
     assert stats == {
@@ -80,28 +80,26 @@ async def test_046_settings_bound_a_session_and_the_answer_says_what_gave_way(ca
     }
 
 
-async def test_046_what_is_marked_and_gives_way_is_kept_as_a_memory(call: Call) -> None:
+async def test_046_an_evicted_marked_item_becomes_a_memory(call: Call) -> None:
     for number in range(3):
         await call("working_put", content=f"thought {number}")
-    (gone,) = (await call("working_put", content="thought 3"))["evicted"]
-    assert (gone["content"], gone["kept"]) == ("thought 0", True)
+    (evicted,) = (await call("working_put", content="thought 3"))["evicted"]
+    assert (evicted["content"], evicted["kept"]) == ("thought 0", True)
     (memory,) = (await call("recall", query="thought 0"))["memories"]
-    assert memory["id"] == gone["memory_id"]
+    assert memory["id"] == evicted["memory_id"]
 
 
-async def test_046_sessions_are_told_apart_by_name_or_by_client(call: Call) -> None:
+async def test_046_sessions_are_identified_by_name_or_by_client(call: Call) -> None:
     item = (await call("working_put", content="mine"))["item"]
     assert (await call("working_recent", client="bob"))["items"] == []
     assert (await call("working_recent", session_id="ada", client=None))["items"] == [item]
     with pytest.raises(NotFound):
         await call("working_get", id=item["id"], session_id="other")
-    with pytest.raises(InvalidRequest, match="which session"):
+    with pytest.raises(InvalidRequest, match="session of this call is unknown"):
         await call("working_recent", client=None)
 
 
-async def test_046_a_project_that_is_not_there_is_made_by_putting_and_not_by_looking(
-    call: Call, tmp_path: Path
-) -> None:
+async def test_046_an_unknown_project_is_created_by_writing_and_not_by_reading(call: Call, tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         await call("working_recent", project=str(tmp_path))
     item = (await call("working_put", content="x", project=str(tmp_path)))["item"]
@@ -109,7 +107,7 @@ async def test_046_a_project_that_is_not_there_is_made_by_putting_and_not_by_loo
     assert (await call("working_recent"))["items"] == []
 
 
-async def test_046_clearing_says_what_was_lost_by_it(call: Call) -> None:
+async def test_046_clearing_reports_how_many_items_were_never_consolidated(call: Call) -> None:
     await call("working_put", content="plain", importance=0.1)
     await call("working_put", content="marked")
     assert await call("working_clear", what="expired") == {"cleared": 0, "never_consolidated": 0}
@@ -117,17 +115,17 @@ async def test_046_clearing_says_what_was_lost_by_it(call: Call) -> None:
     assert (await call("recall", query="marked"))["memories"] == []
 
 
-async def test_047_consolidating_tells_what_was_moved_merged_and_kept_back(call: Call) -> None:
+async def test_047_consolidation_reports_moved_merged_and_skipped_items(call: Call) -> None:
     first = (await call("working_put", content="We deploy on Thursdays."))["item"]
     second = (await call("working_put", content="we deploy on thursdays"))["item"]
-    kept = await call("consolidate")
-    assert kept["moved"] == []
-    assert [(one["id"], one["reason"]) for one in kept["kept_back"]] == [
+    unforced = await call("consolidate")
+    assert unforced["moved"] == []
+    assert [(one["id"], one["reason"]) for one in unforced["skipped"]] == [
         (first["id"], "too_young"),
         (second["id"], "too_young"),
     ]
-    would = await call("consolidate", force=True, dry_run=True)
-    assert (would["moved"][0]["memory_id"], would["merged"], would["dry_run"]) == (None, 1, True)
+    preview = await call("consolidate", force=True, dry_run=True)
+    assert (preview["moved"][0]["memory_id"], preview["merged"], preview["dry_run"]) == (None, 1, True)
     done = await call("consolidate", force=True)
     (moved,) = done["moved"]
     assert moved == {
@@ -143,7 +141,7 @@ async def test_047_consolidating_tells_what_was_moved_merged_and_kept_back(call:
         (moved["memory_id"], [late["id"]], True)
     ]
     assert again["merged"] == 1
-    assert (done["merged"], done["kept_back"], done["dry_run"]) == (1, [], False)
+    assert (done["merged"], done["skipped"], done["dry_run"]) == (1, [], False)
     (memory,) = (await call("recall", query="When do we deploy?"))["memories"]
     assert memory["id"] == moved["memory_id"]
     assert (await call("working_get", id=second["id"]))["item"]["memory_id"] == memory["id"]
@@ -151,7 +149,7 @@ async def test_047_consolidating_tells_what_was_moved_merged_and_kept_back(call:
 
 
 @pytest.mark.parametrize(
-    "unfit",
+    "invalid",
     [
         {"content": ""},
         {"content": "x", "ttl_seconds": 0},
@@ -160,13 +158,13 @@ async def test_047_consolidating_tells_what_was_moved_merged_and_kept_back(call:
         {"content": "x", "context": "text"},
     ],
 )
-async def test_046_what_cannot_be_had_in_mind_is_refused(call: Call, unfit: dict[str, Any]) -> None:
+async def test_046_invalid_items_are_refused(call: Call, invalid: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest):
-        await call("working_put", **unfit)
+        await call("working_put", **invalid)
     assert (await call("working_recent"))["items"] == []
 
 
-async def test_042_what_was_in_mind_is_not_in_the_history_of_calls(call: Call) -> None:
+async def test_042_the_call_history_has_no_contents_of_items(call: Call) -> None:
     item = (await call("working_put", content="a fleeting thought"))["item"]
     for tool in ("working_get", "working_mark", "working_delete"):
         more = {"consolidation_candidate": False} if tool == "working_mark" else {}

@@ -1,4 +1,4 @@
-"""The toy command line as a program of its own."""
+"""Run the toy command line as a child process."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-TOY = [sys.executable, str(Path(__file__).with_name("toy.py"))]
+TOY = [sys.executable, str(Path(__file__).with_name("toy_program.py"))]
 
 PATIENCE = 60.0
 
@@ -21,7 +21,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Mapping[str, str]:
-    """What the child sees: nothing of ours that would change its looks."""
+    """The environment of the child, without variables that would change its output."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM"):
         plain.pop(name, None)
@@ -30,7 +30,7 @@ def environment(tmp_path: Path) -> Mapping[str, str]:
 
 @pytest.fixture
 def start(environment: Mapping[str, str]) -> Iterator[Start]:
-    """Start the program with pipes at its ends, or with what is given; one that hangs is killed."""
+    """Start the program with pipes or the given streams; kill it when it hangs."""
     with ExitStack() as stack:
 
         def start(*words: str, env: Mapping[str, str] | None = None, **ends: Any) -> subprocess.Popen[bytes]:
@@ -48,7 +48,7 @@ def start(environment: Mapping[str, str]) -> Iterator[Start]:
 
 @pytest.fixture
 def run(start: Start) -> Run:
-    """Run the program to its end."""
+    """Run the program and return its exit code and output."""
 
     def run(*words: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         child = start(*words, env=env)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from scrubjay.servers.cli.blocks import Cell, Note, Pairs, Table, distance, shape
+from scrubjay.servers.cli.blocks import Cell, NoteBlock, PairsBlock, TableBlock, relative_time, to_blocks
 from scrubjay.tooling.job_view import ErrorView, JobView, ProgressView
 from scrubjay.tooling.jobs.models import JobState
 
@@ -65,9 +65,9 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "UTC")
 
 
-def test_one_thing_is_pairs_each_value_in_words():
-    assert shape(Whole(), NOW) == [
-        Pairs(
+def test_an_object_becomes_pairs():
+    assert to_blocks(Whole(), NOW) == [
+        PairsBlock(
             "",
             (
                 ("title", Cell("a whole")),
@@ -84,53 +84,53 @@ def test_one_thing_is_pairs_each_value_in_words():
     ]
 
 
-def test_several_things_are_a_table_without_columns_that_are_empty_everywhere():
+def test_a_list_becomes_a_table_without_empty_columns():
     parts = [Part(name="a", size=1), Part(name="b", size=0.5)]
-    assert shape(Listed(parts=parts, total=2), NOW) == [
-        Table(
+    assert to_blocks(Listed(parts=parts, total=2), NOW) == [
+        TableBlock(
             "parts (2)",
             ("name", "size"),
             ((Cell("a"), Cell("1.000", "number")), (Cell("b"), Cell("0.500", "number"))),
         ),
-        Note("total 2"),
+        NoteBlock("total 2"),
     ]
 
 
-def test_what_other_doors_leave_out_is_left_out():
+def test_fields_that_other_surfaces_omit_are_omitted():
     class Batch(BaseModel):
         done: int = 0
         waiting: int = Field(default=0, exclude_if=lambda count: not count)
 
     def labels(batch: Batch) -> list[str]:
-        return [name for block in shape(batch, NOW) if isinstance(block, Pairs) for name, _ in block.items]
+        return [name for block in to_blocks(batch, NOW) if isinstance(block, PairsBlock) for name, _ in block.items]
 
     assert labels(Batch()) == ["done"]
     assert labels(Batch(waiting=2)) == ["done", "waiting"]
 
 
-def test_named_things_are_a_table_with_their_names():
-    assert shape(Named(parts={"x": Part(name="a", tags=["t", "u"])}), NOW) == [
-        Table("parts (1)", ("name", "tags"), ((Cell("a"), Cell("t, u", "data")),))
+def test_a_mapping_becomes_a_table_with_names():
+    assert to_blocks(Named(parts={"x": Part(name="a", tags=["t", "u"])}), NOW) == [
+        TableBlock("parts (1)", ("name", "tags"), ((Cell("a"), Cell("t, u", "data")),))
     ]
 
 
-def test_an_empty_list_and_a_missing_thing_are_said_in_words():
-    assert shape(Listed(parts=[], total=0), NOW) == [Note("no parts"), Note("total 0")]
-    assert shape(Around(part=None), NOW) == [Note("no part")]
-    assert shape(Empty(), NOW) == [Note("done")]
+def test_an_empty_list_and_a_missing_object_become_notes():
+    assert to_blocks(Listed(parts=[], total=0), NOW) == [NoteBlock("no parts"), NoteBlock("total 0")]
+    assert to_blocks(Around(part=None), NOW) == [NoteBlock("no part")]
+    assert to_blocks(Empty(), NOW) == [NoteBlock("done")]
 
 
-def test_a_thing_inside_has_a_block_of_its_own():
-    assert shape(Around(part=Part(name="a")), NOW) == [Pairs("part", (("name", Cell("a")),))]
+def test_a_nested_object_has_its_own_block():
+    assert to_blocks(Around(part=Part(name="a")), NOW) == [PairsBlock("part", (("name", Cell("a")),))]
 
 
 def test_deep_data_is_indented_json():
-    assert shape(Deep(schema_={"a": {"b": "\x9b"}}), NOW) == [
-        Pairs("", (("schema ", Cell('{\n  "a": {\n    "b": "\\u009b"\n  }\n}', "json")),))
+    assert to_blocks(Deep(schema_={"a": {"b": "\x9b"}}), NOW) == [
+        PairsBlock("", (("schema ", Cell('{\n  "a": {\n    "b": "\\u009b"\n  }\n}', "json")),))
     ]
 
 
-def test_of_a_finished_job_the_result_is_shown():
+def test_a_finished_job_shows_its_result():
     job = JobView[Answer](
         job_id="job_1",
         tool="build",
@@ -143,10 +143,13 @@ def test_of_a_finished_job_the_result_is_shown():
         started_at=NOW,
         ended_at=NOW + timedelta(seconds=1.26),
     )
-    assert shape(job, NOW) == [Pairs("", (("counted", Cell("5", "number")),)), Note("job_1 completed in 1.3 s")]
+    assert to_blocks(job, NOW) == [
+        PairsBlock("", (("counted", Cell("5", "number")),)),
+        NoteBlock("job_1 completed in 1.3 s"),
+    ]
 
 
-def test_of_any_other_job_its_state_progress_and_error_are_shown():
+def test_any_other_job_shows_state_progress_and_error():
     job = JobView[dict[str, Any]](
         job_id="job_1",
         tool="build",
@@ -159,8 +162,8 @@ def test_of_any_other_job_its_state_progress_and_error_are_shown():
         started_at=None,
         ended_at=None,
     )
-    assert shape(job, NOW) == [
-        Pairs(
+    assert to_blocks(job, NOW) == [
+        PairsBlock(
             "",
             (
                 ("job id", Cell("job_1")),
@@ -175,14 +178,14 @@ def test_of_any_other_job_its_state_progress_and_error_are_shown():
     ]
 
 
-def test_names_and_texts_cannot_steer_the_terminal():
-    assert shape(Deep(schema_={"\x1b[31m": "\x1b[0m"}), NOW) == [
-        Pairs("", (("schema ", Cell("\\x1b[31m \\x1b[0m", "data")),))
+def test_names_and_texts_are_escaped():
+    assert to_blocks(Deep(schema_={"\x1b[31m": "\x1b[0m"}), NOW) == [
+        PairsBlock("", (("schema ", Cell("\\x1b[31m \\x1b[0m", "data")),))
     ]
 
 
 @pytest.mark.parametrize(
-    ("ago", "said"),
+    ("ago", "expected"),
     [
         (timedelta(seconds=59), "just now"),
         (timedelta(seconds=60), "1 minute ago"),
@@ -193,5 +196,5 @@ def test_names_and_texts_cannot_steer_the_terminal():
         (timedelta(hours=-3), "in 3 hours"),
     ],
 )
-def test_distances_are_told_in_the_largest_unit(ago: timedelta, said: str):
-    assert distance(NOW - ago, NOW) == said
+def test_relative_times_use_the_largest_unit(ago: timedelta, expected: str):
+    assert relative_time(NOW - ago, NOW) == expected

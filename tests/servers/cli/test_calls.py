@@ -9,15 +9,15 @@ from scrubjay.tooling.jobs.models import JobState
 from tests.servers.cli.conftest import Run, Start
 
 
-def until(child: subprocess.Popen[bytes], part: str) -> list[str]:
-    """The lines on stderr up to the one with this in it."""
+def lines_until(child: subprocess.Popen[bytes], part: str) -> list[str]:
+    """Return the lines on stderr up to the first that contains `part`."""
     lines: list[str] = []
     assert child.stderr is not None
     for line in child.stderr:
         lines.append(line.decode().rstrip("\n"))
         if part in lines[-1]:
             return lines
-    raise AssertionError(f"{part!r} was never said: {lines}")
+    raise AssertionError(f"{part!r} was never printed: {lines}")
 
 
 async def states(environment: Mapping[str, str]) -> list[JobState]:
@@ -28,7 +28,7 @@ async def states(environment: Mapping[str, str]) -> list[JobState]:
         await store.close()
 
 
-def test_a_job_is_waited_for_with_a_few_lines_of_progress(run: Run):
+def test_a_command_waits_for_a_job_with_a_few_lines_of_progress(run: Run):
     done = run("work", "count-slowly", "--steps", "1000", "--json")
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["state"], answer["result"]) == (0, "completed", {"counted": 1000})
@@ -36,44 +36,44 @@ def test_a_job_is_waited_for_with_a_few_lines_of_progress(run: Run):
     assert len(done.stderr.splitlines()) <= 11
 
 
-async def test_ctrl_c_stops_the_job_and_waits_until_it_has_stopped(start: Start, environment: Mapping[str, str]):
+async def test_ctrl_c_cancels_the_job_and_waits_until_it_has_stopped(start: Start, environment: Mapping[str, str]):
     child = start("work", "count-slowly", "--forever", "--tidying", "0.5")
-    until(child, "counting on")
+    lines_until(child, "counting on")
     child.send_signal(signal.SIGINT)
     out, err = child.communicate()
     assert (child.returncode, out, err.decode().splitlines()) == (
         130,
         b"",
         [
-            "stopping count_slowly; press Ctrl-C again to leave at once",
+            "stopping count_slowly; press Ctrl-C again to exit immediately",
             "tidied up",
-            "error: count_slowly was interrupted, and has stopped",
+            "error: count_slowly was interrupted and has stopped",
         ],
     )
     assert await states(environment) == [JobState.CANCELLED]
 
 
-def test_ctrl_c_ends_a_call_that_is_no_job(start: Start):
+def test_ctrl_c_ends_a_call_that_is_not_a_job(start: Start):
     child = start("work", "wait-here")
-    until(child, "waiting")
+    lines_until(child, "waiting")
     child.send_signal(signal.SIGINT)
     out, err = child.communicate()
-    assert (child.returncode, out, err) == (130, b"", b"error: wait_here was interrupted, and has stopped\n")
+    assert (child.returncode, out, err) == (130, b"", b"error: wait_here was interrupted and has stopped\n")
 
 
 async def test_with_json_ctrl_c_is_an_error_document(start: Start, environment: Mapping[str, str]):
     child = start("work", "count-slowly", "--forever", "--json")
-    until(child, "counting on")
+    lines_until(child, "counting on")
     child.send_signal(signal.SIGINT)
     out, _ = child.communicate()
     assert (child.returncode, json.loads(out)["error"]["code"]) == (130, "cancelled")
 
 
-async def test_a_second_ctrl_c_leaves_at_once(start: Start, environment: Mapping[str, str]):
+async def test_a_second_ctrl_c_exits_immediately(start: Start, environment: Mapping[str, str]):
     child = start("work", "stubborn")
-    until(child, "not listening")
+    lines_until(child, "not listening")
     child.send_signal(signal.SIGINT)
-    until(child, "stopping stubborn")
+    lines_until(child, "stopping stubborn")
     child.send_signal(signal.SIGINT)
     out, err = child.communicate()
     assert (child.returncode, out, err) == (130, b"", b"")
@@ -81,9 +81,9 @@ async def test_a_second_ctrl_c_leaves_at_once(start: Start, environment: Mapping
     assert not state.ended
 
 
-async def test_a_job_stopped_by_somebody_else_is_told_so(start: Start, environment: Mapping[str, str]):
+async def test_a_job_cancelled_by_another_client_is_reported_as_cancelled(start: Start, environment: Mapping[str, str]):
     child = start("work", "count-slowly", "--forever", "--json")
-    until(child, "counting on")
+    lines_until(child, "counting on")
     store = await SqliteStore.open(Path(environment["TOY_HOME"]))
     (job,) = await store.jobs.list(limit=10)
     await store.jobs.request_cancel(job.id)
@@ -92,7 +92,7 @@ async def test_a_job_stopped_by_somebody_else_is_told_so(start: Start, environme
     assert (child.returncode, json.loads(out)["state"]) == (8, "cancelled")
 
 
-def test_a_deleted_working_directory_is_no_obstacle(start: Start, tmp_path: Path):
+def test_a_command_works_in_a_deleted_working_directory(start: Start, tmp_path: Path):
     place = tmp_path / "gone"
     place.mkdir()
     child = start("notes", "keep-note", "tea", "--json", cwd=place, preexec_fn=place.rmdir)

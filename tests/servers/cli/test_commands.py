@@ -8,18 +8,18 @@ from click.testing import CliRunner, Result
 
 from scrubjay.servers.cli.commands import FamilyGroup, ToolCommand, tool_commands
 from scrubjay.tooling.registry import Registry
-from tests.servers.cli.toy import REGISTRY, find_notes, keep_note, opened, root
+from tests.servers.cli.toy_program import REGISTRY, find_notes, keep_note, opened, root
 
 
 def invoke(*words: str, given: str | bytes | None = None) -> Result:
     return CliRunner().invoke(root, list(words), input=given)
 
 
-def kept(*words: str, given: str | bytes | None = None) -> Any:
-    """What arrived at the tool."""
+def received(*words: str, given: str | bytes | None = None) -> Any:
+    """Return the arguments that arrived at the tool."""
     result = invoke("notes", *words, "--json", given=given)
     assert (result.exit_code, result.stderr) == (0, "")
-    return json.loads(result.stdout)["kept"]
+    return json.loads(result.stdout)["received"]
 
 
 def test_every_family_is_a_group_and_every_tool_a_command_in_the_order_declared():
@@ -31,14 +31,14 @@ def test_every_family_is_a_group_and_every_tool_a_command_in_the_order_declared(
     }
 
 
-def test_a_tool_added_to_the_registry_is_a_command_without_another_word():
+def test_a_tool_in_the_registry_becomes_a_command_automatically():
     (group,) = tool_commands(Registry([find_notes]), opened)
     command = group.get_command(click.Context(group), "find-notes")
     assert isinstance(command, ToolCommand)
     assert command.tool is find_notes
 
 
-def test_no_option_is_made_before_a_command_is_used():
+def test_options_are_created_only_when_a_command_is_used():
     (group,) = [group for group in tool_commands(REGISTRY, opened) if isinstance(group, FamilyGroup)][:1]
     ctx = click.Context(group)
     commands = [group.get_command(ctx, name) for name in group.list_commands(ctx)]
@@ -47,12 +47,12 @@ def test_no_option_is_made_before_a_command_is_used():
     assert group.commands == {}
 
 
-def test_fields_of_every_kind_arrive_as_the_tool_means_them():
-    arrived = kept(
+def test_fields_of_every_type_arrive_with_their_types():
+    arguments = received(
         *["keep-note", "--content", "tea", "--scope", "project", "--importance", "0.9", "--tags", "a,b", "--tags", "c"],
         *["--metadata", '{"deep": {"er": [1]}}', "--occurred-at", "2026-01-31T12:00:00Z", "--pinned", "--weight", "2"],
     )
-    assert arrived == {
+    assert arguments == {
         "content": "tea",
         "scope": "project",
         "importance": 0.9,
@@ -64,22 +64,22 @@ def test_fields_of_every_kind_arrive_as_the_tool_means_them():
     }
 
 
-def test_what_is_not_given_is_left_to_the_tools_defaults():
-    assert kept("keep-note", "tea") == {"content": "tea"}
+def test_omitted_fields_are_left_to_the_defaults():
+    assert received("keep-note", "tea") == {"content": "tea"}
 
 
-def test_a_flag_can_be_said_both_ways():
-    assert kept("keep-note", "tea", "--no-pinned") == {"content": "tea", "pinned": False}
+def test_a_flag_can_be_negated():
+    assert received("keep-note", "tea", "--no-pinned") == {"content": "tea", "pinned": False}
 
 
 def test_lists_of_objects_are_repeated_json():
-    assert kept("keep-many", "--notes", '{"content": "a"}', "--notes", '{"content": "b", "pinned": true}') == {
+    assert received("keep-many", "--notes", '{"content": "a"}', "--notes", '{"content": "b", "pinned": true}') == {
         "notes": [{"content": "a"}, {"content": "b", "pinned": True}]
     }
 
 
 def test_underscores_and_dashes_are_the_same():
-    assert kept("keep_note", "tea", "--occurred_at", "2026-01-31T12:00:00Z", "--no_pinned") == {
+    assert received("keep_note", "tea", "--occurred_at", "2026-01-31T12:00:00Z", "--no_pinned") == {
         "content": "tea",
         "occurred_at": "2026-01-31T12:00:00Z",
         "pinned": False,
@@ -87,32 +87,32 @@ def test_underscores_and_dashes_are_the_same():
 
 
 @pytest.mark.parametrize("words", [["tea", "--json"], ["--json", "tea"], ["--json", "--content", "tea"]])
-def test_the_one_required_text_needs_no_name(words: list[str]):
+def test_the_only_required_text_can_be_positional(words: list[str]):
     result = invoke("notes", "keep-note", *words)
-    assert json.loads(result.stdout)["kept"] == {"content": "tea"}
+    assert json.loads(result.stdout)["received"] == {"content": "tea"}
 
 
-def test_the_required_text_given_twice_is_refused():
+def test_giving_the_required_text_twice_is_refused():
     result = invoke("notes", "keep-note", "tea", "--content", "coffee")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.splitlines()[0] == "error: content is given twice, with and without its name"
 
 
-def test_the_request_can_be_json_and_options_win_over_it():
+def test_the_request_can_be_json_and_options_override_it():
     request = '{"content": "tea", "importance": 1, "tags": ["a"]}'
     result = invoke("notes", "keep-note", "--json", request, "--importance", "0.25")
-    assert json.loads(result.stdout)["kept"] == {"content": "tea", "importance": 0.25, "tags": ["a"]}
+    assert json.loads(result.stdout)["received"] == {"content": "tea", "importance": 0.25, "tags": ["a"]}
 
 
 def test_the_request_can_come_from_stdin():
     result = invoke("notes", "keep-note", "--json", "-", given='{"content": "naïve ⚑"}'.encode())
-    assert json.loads(result.stdout)["kept"] == {"content": "naïve ⚑"}
+    assert json.loads(result.stdout)["received"] == {"content": "naïve ⚑"}
 
 
 def test_the_request_can_come_from_a_file(tmp_path: Path):
     (tmp_path / "request.json").write_text('{"content": "tea"}')
     result = invoke("notes", "keep-note", "--json", f"@{tmp_path}/request.json")
-    assert json.loads(result.stdout)["kept"] == {"content": "tea"}
+    assert json.loads(result.stdout)["received"] == {"content": "tea"}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_the_request_can_come_from_a_file(tmp_path: Path):
         ("{" * 100_000, "--json: not valid JSON"),
     ],
 )
-def test_a_request_that_is_none_is_refused_in_words_and_as_json(request_text: str, message: str):
+def test_an_invalid_request_is_refused_as_text_and_as_json(request_text: str, message: str):
     result = invoke("notes", "erase-note", "--json", request_text)
     error = json.loads(result.stdout)["error"]
     assert result.exit_code == 2
@@ -136,26 +136,26 @@ def test_a_request_that_is_none_is_refused_in_words_and_as_json(request_text: st
     assert result.stderr.startswith(f"error: {message}")
 
 
-def test_bytes_that_are_no_utf8_are_refused():
+def test_invalid_utf8_is_refused():
     result = invoke("notes", "keep-note", "--json", "-", given=b'{"content": "\xff"}')
     assert result.exit_code == 2
     assert "can't decode byte 0xff" in result.stderr
 
 
-def test_a_nested_field_that_is_no_json_is_refused():
+def test_a_nested_field_that_is_not_json_is_refused():
     result = invoke("notes", "keep-note", "tea", "--metadata", "{a")
     message, *rest = result.stderr.splitlines()
     assert message.startswith("error: --metadata: not valid JSON (Expecting property name")
     assert (result.exit_code, rest) == (
         2,
         [
-            """hint: write it as in '{"name": "value"}', in single quotes""",
+            """hint: write JSON in single quotes, as in '{"name": "value"}'""",
             "help: scrubjay notes keep-note --help",
         ],
     )
 
 
-def test_the_dispatchers_own_words_tell_what_does_not_fit():
+def test_invalid_arguments_get_the_dispatchers_error():
     result = invoke("notes", "keep-note", "--importance", "7", "--scope", "nowhere", "--json")
     error = json.loads(result.stdout)["error"]
     assert result.exit_code == 2
@@ -163,7 +163,7 @@ def test_the_dispatchers_own_words_tell_what_does_not_fit():
     assert result.stderr.splitlines()[-1] == "help: scrubjay notes keep-note --help"
 
 
-def test_nothing_is_opened_for_a_request_that_does_not_fit():
+def test_nothing_is_opened_for_an_invalid_request():
     def never() -> Any:
         raise AssertionError("opened")
 
@@ -172,11 +172,11 @@ def test_nothing_is_opened_for_a_request_that_does_not_fit():
     assert CliRunner().invoke(toy, ["notes", "keep-note"]).exit_code == 2
 
 
-def test_the_call_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_client_name_has_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     assert json.loads(invoke("notes", "keep-note", "tea", "--json").stdout)["client"] == f"cli:{tmp_path}"
 
 
-def test_without_json_the_answer_is_text():
+def test_without_json_the_result_is_text():
     assert invoke("notes", "erase-note", "--id", "note_1").stdout == "erased: note_1\n"
     assert invoke("notes", "find-notes", "x", "--limit", "0").stdout == "no notes\n\nconsidered 0\n"

@@ -4,26 +4,26 @@ import pytest
 from click.testing import CliRunner
 
 from scrubjay.core.errors import ErrorCode
-from scrubjay.servers.cli.errors import EXIT_CODES, INTERRUPTED, READER_LEFT
-from tests.servers.cli.toy import root
+from scrubjay.servers.cli.errors import BROKEN_PIPE, EXIT_CODES, INTERRUPTED
+from tests.servers.cli.toy_program import root
 
 
 def test_every_error_code_has_an_exit_code():
     assert set(EXIT_CODES) == set(ErrorCode)
 
 
-def test_exit_codes_tell_failures_apart_and_only_wrong_usage_is_two():
+def test_exit_codes_are_distinct_and_only_wrong_usage_is_two():
     usage = {code for code, number in EXIT_CODES.items() if number == 2}
     others = [number for code, number in EXIT_CODES.items() if code not in usage]
     assert usage == {ErrorCode.INVALID_REQUEST, ErrorCode.UNKNOWN_TOOL}
     assert len(set(others)) == len(others)
-    # From 64 on numbers mean something elsewhere: sysexits.h, and 128 and above a signal.
+    # Codes from 64 on have other meanings: sysexits.h, and signals from 128.
     assert all(0 < number < 64 for number in others)
-    assert (INTERRUPTED, READER_LEFT) == (130, 141)
+    assert (INTERRUPTED, BROKEN_PIPE) == (130, 141)
 
 
 @pytest.mark.parametrize("code", ErrorCode)
-def test_a_failed_tool_ends_with_its_exit_code_in_words_and_as_json(code: ErrorCode):
+def test_a_failed_tool_has_its_exit_code_and_error_as_text_and_json(code: ErrorCode):
     result = CliRunner().invoke(root, ["work", "fail", "--code", code, "--json"])
     assert result.exit_code == EXIT_CODES[code]
     assert result.stderr.startswith(f"error: failed as \\x1b[31m{code}\nhint: try another\n")

@@ -18,16 +18,16 @@ from scrubjay.servers.cli.escapes import one_line, visible, visible_json
         ("\ud83d", "\\ud83d"),
     ],
 )
-def test_what_could_steer_a_terminal_is_written_out(text: str, shown: str):
+def test_control_characters_are_escaped(text: str, shown: str):
     assert visible(text) == shown
 
 
-def test_json_stays_the_same_json():
+def test_escaping_json_keeps_its_data():
     data = {"a": "\x1b[31m \x9b \u202e \x7f naïve ⚑ \n"}
     document = visible_json(json.dumps(data, ensure_ascii=False))
     assert document == '{"a": "\\u001b[31m \\u009b \\u202e \\u007f naïve ⚑ \\n"}'
     assert json.loads(document) == data
 
 
-def test_one_line_is_one_line():
+def test_one_line_escapes_breaks_and_tabs():
     assert one_line("a\nb\tc") == "a\\nb\\tc"

@@ -3,7 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.servers.cli.toy import root
+from tests.servers.cli.toy_program import root
 
 
 def invoke(*words: str) -> Result:
@@ -11,7 +11,7 @@ def invoke(*words: str) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (["nots"], ["there is no command 'nots'", "did you mean scrubjay notes", "scrubjay --help"]),
         (
@@ -32,15 +32,15 @@ def invoke(*words: str) -> Result:
         ),
     ],
 )
-def test_the_nearest_names_are_suggested(words: list[str], said: list[str]):
+def test_the_nearest_names_are_suggested(words: list[str], expected: list[str]):
     result = invoke(*words)
     message, hint, shown = result.stderr.splitlines()
     assert (result.exit_code, result.stdout) == (2, "")
-    assert (message, shown) == (f"error: {said[0]}", f"help: {said[2]}")
-    assert hint.startswith(f"hint: {said[1]}")
+    assert (message, shown) == (f"error: {expected[0]}", f"help: {expected[2]}")
+    assert hint.startswith(f"hint: {expected[1]}")
 
 
-def test_what_is_like_nothing_gets_no_suggestion():
+def test_a_name_unlike_any_other_gets_no_suggestion():
     assert invoke("xyzzy").stderr.splitlines() == ["error: there is no command 'xyzzy'", "help: scrubjay --help"]
 
 
@@ -76,25 +76,25 @@ def test_what_is_like_nothing_gets_no_suggestion():
         ),
     ],
 )
-def test_with_json_wrong_usage_is_one_json_document_too(words: list[str], error: dict[str, object]):
+def test_with_json_wrong_usage_is_one_json_document(words: list[str], error: dict[str, object]):
     result = invoke(*words)
     assert (result.exit_code, json.loads(result.stdout)) == (2, {"error": error})
 
 
-def test_no_command_at_all_shows_the_help_and_is_wrong_usage():
+def test_no_command_shows_the_help_and_is_wrong_usage():
     result = invoke()
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("A toy that remembers.")
 
 
-def test_commands_that_are_no_tools_end_the_same_way():
+def test_other_commands_report_errors_the_same_way():
     result = invoke("refuse")
     assert (result.exit_code, result.stdout, result.stderr) == (12, "", "error: no key\nhint: set one\n")
 
 
-def test_a_commands_own_exit_code_stands():
+def test_a_commands_own_exit_code_is_kept():
     assert invoke("serve", "x", "--port", "0").exit_code == 7
 
 
-def test_the_version_is_told():
+def test_the_version_is_printed():
     assert invoke("--version").stdout == "scrubjay, version 1.2.3\n"

@@ -1,6 +1,6 @@
 from click.testing import CliRunner
 
-from tests.servers.cli.toy import root
+from tests.servers.cli.toy_program import root
 
 
 def help_of(*words: str) -> str:
@@ -9,7 +9,7 @@ def help_of(*words: str) -> str:
     return result.stdout
 
 
-def test_the_help_of_a_tool_says_all_about_it():
+def test_the_help_of_a_tool_is_complete():
     assert (
         help_of("notes", "keep-note")
         == """\
@@ -36,25 +36,24 @@ Options:
   --weight 1|2            How heavy it is.  [default: 1]
 
 For every tool:
-  --json [REQUEST]  Print the result, or the error, as one JSON document and
-                    nothing else. With a REQUEST (a JSON object, - for stdin,
-                    or @file) also take the fields from it; options win over
-                    it.
+  --json [REQUEST]  Print the result or the error as a single JSON document.
+                    With REQUEST (a JSON object, - for stdin, or @file), take
+                    the fields from it; options override it.
   -h, --help        Show this message and exit.
 """
     )
 
 
-def test_the_models_own_examples_are_shown():
+def test_the_examples_of_the_model_are_shown():
     assert """
 Examples:
   $ scrubjay notes find-notes 'what'"'"'s new' --limit 3
 """ in help_of("notes", "find-notes")
 
 
-def test_long_and_destructive_work_is_announced():
-    assert "\nThis is long work: its progress is shown, and Ctrl-C stops it.\n" in help_of("work", "count-slowly")
-    assert "\nCan destroy what is kept.\n" in help_of("notes", "erase-note")
+def test_help_mentions_jobs_and_destructive_tools():
+    assert "\nRuns as a job: progress is shown, and Ctrl-C cancels it.\n" in help_of("work", "count-slowly")
+    assert "\nCan delete or overwrite data.\n" in help_of("notes", "erase-note")
 
 
 def test_the_root_lists_every_tool_under_its_family():
@@ -87,7 +86,7 @@ scrubjay work:
   stubborn      Work that does not listen.
   wait-here     Wait for nothing, without a job.
 
-scrubjay FAMILY TOOL --help shows what one takes.
+Run scrubjay FAMILY TOOL --help for the options of a command.
 """
     )
 
@@ -109,12 +108,12 @@ Commands:
   find-notes  Find the notes most like a question.
   erase-note  Erase one note for good.
 
-scrubjay notes COMMAND --help shows what one takes.
+Run scrubjay notes COMMAND --help for the options of a command.
 """
     )
 
 
-def test_commands_that_are_no_tools_have_the_same_look():
+def test_the_help_of_other_commands_has_the_same_format():
     assert (
         help_of("serve")
         == """\
@@ -132,6 +131,6 @@ Options:
     )
 
 
-def test_help_is_as_wide_as_the_terminal_up_to_what_is_readable():
+def test_help_uses_the_width_of_the_terminal_up_to_a_maximum():
     wide = CliRunner().invoke(root, ["notes", "keep-note", "-h"], terminal_width=100).stdout
     assert "  --tags TEXT             Labels to filter by.  [at most 5 items; can be repeated]\n" in wide

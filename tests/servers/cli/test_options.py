@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scrubjay.servers.cli.options import FieldOption, command_line, shorthand, tool_parameters
 from scrubjay.tooling.declaration import Request, Result, tool
-from tests.servers.cli.toy import count_slowly, erase_note, find_notes, keep_many, keep_note
+from tests.servers.cli.toy_program import count_slowly, erase_note, find_notes, keep_many, keep_note
 
 
 class OddRequest(Request):
@@ -41,17 +41,17 @@ def test_only_a_single_required_text_has_a_shorthand():
     ]
 
 
-def test_a_field_named_like_one_of_our_own_options_is_left_to_the_request():
+def test_a_field_with_a_reserved_name_is_left_to_the_request():
     names = [parameter.note.name for parameter in tool_parameters(odd) if isinstance(parameter, FieldOption)]
     assert names == ["anything", "either", "pairs"]
 
 
 @pytest.mark.parametrize(("typed", "value"), [("[1, 2]", [1, 2]), ("no json", "no json"), ("5", 5)])
-def test_a_field_that_takes_anything_takes_json_or_text(typed: str, value: object):
+def test_a_field_of_any_type_accepts_json_or_text(typed: str, value: object):
     assert parsed("--anything", typed)["anything"] == value
 
 
-def test_a_field_that_takes_text_gets_text():
+def test_a_text_field_gets_text():
     assert parsed("--either", "5")["either"] == "5"
 
 
@@ -72,5 +72,5 @@ def test_lists_in_lists_are_json():
         ),
     ],
 )
-def test_a_call_is_typed_as_a_person_would(arguments: dict[str, Any], typed: str):
+def test_command_lines_are_quoted_and_use_the_positional_argument(arguments: dict[str, Any], typed: str):
     assert command_line(keep_note, arguments) == typed

@@ -18,10 +18,10 @@ async def test_a_log_gets_a_line_for_every_ten_per_cent(capsys: pytest.CaptureFi
     ]
 
 
-async def test_with_no_known_end_there_is_a_line_whenever_it_has_doubled(capsys: pytest.CaptureFixture[str]):
+async def test_without_a_total_there_is_a_line_each_time_the_count_doubles(capsys: pytest.CaptureFixture[str]):
     reports = [(float(done), None, "") for done in range(100)]
     assert await lines(capsys, *reports) == [f"build: {done}" for done in (0, 1, 2, 4, 8, 16, 32, 64)]
 
 
-async def test_a_message_stays_on_its_line_and_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]):
+async def test_a_message_stays_on_one_line_and_is_escaped(capsys: pytest.CaptureFixture[str]):
     assert await lines(capsys, (1, 1, "a\nb\x1b[31m")) == ["build: 100% (1/1) a\\nb\\x1b[31m"]

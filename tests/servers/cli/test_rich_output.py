@@ -2,23 +2,23 @@ from collections.abc import Callable
 
 import pytest
 
-from scrubjay.servers.cli.blocks import Block, Cell, Note, Pairs, Table
+from scrubjay.servers.cli.blocks import Block, Cell, NoteBlock, PairsBlock, TableBlock
 from scrubjay.servers.cli.rich_output import draw
 
-Drawn = Callable[..., list[str]]
+Render = Callable[..., list[str]]
 
 
 @pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Drawn:
-    def drawn(width: int, *blocks: Block) -> list[str]:
+def render(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Render:
+    def render(width: int, *blocks: Block) -> list[str]:
         monkeypatch.setenv("COLUMNS", str(width))
         draw(blocks)
         return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
-    return drawn
+    return render
 
 
-MEMORIES = Table(
+MEMORIES = TableBlock(
     "memories (2)",
     ("id", "content", "scope", "tags", "recorded at", "updated at", "score"),
     (
@@ -44,13 +44,13 @@ MEMORIES = Table(
 )
 
 
-def test_a_table_that_fits_has_all_its_columns(drawn: Drawn):
-    table = Table(
+def test_a_table_that_fits_has_all_its_columns(render: Render):
+    table = TableBlock(
         "files (2)",
         ("name", "rows"),
         ((Cell("text index"), Cell("10000", "number")), (Cell("vectors"), Cell("5", "number"))),
     )
-    assert drawn(80, table, Note("memories 3")) == [
+    assert render(80, table, NoteBlock("memories 3")) == [
         "files (2)",
         " name          rows",
         "────────────────────",
@@ -61,8 +61,8 @@ def test_a_table_that_fits_has_all_its_columns(drawn: Drawn):
     ]
 
 
-def test_a_crowded_table_keeps_its_text_readable_and_tells_the_rest_below_it(drawn: Drawn):
-    assert drawn(80, MEMORIES) == [
+def test_a_narrow_table_shows_the_remaining_fields_below_the_text(render: Render):
+    assert render(80, MEMORIES) == [
         "memories (2)",
         " score   tags       content",
         "────────────────────────────────────────────────────────────────────────────────",
@@ -79,24 +79,24 @@ def test_a_crowded_table_keeps_its_text_readable_and_tells_the_rest_below_it(dra
     ]
 
 
-def test_more_columns_stand_side_by_side_where_there_is_room(drawn: Drawn):
-    assert drawn(140, MEMORIES)[1].split() == ["score", "id", "tags", "content"]
+def test_a_wider_terminal_shows_more_columns(render: Render):
+    assert render(140, MEMORIES)[1].split() == ["score", "id", "tags", "content"]
 
 
-def test_equal_times_are_told_once(drawn: Drawn):
+def test_equal_times_are_merged(render: Render):
     (first, _) = MEMORIES.rows
-    lines = drawn(120, Table("memories (1)", MEMORIES.headers, (first,)))
+    lines = render(120, TableBlock("memories (1)", MEMORIES.headers, (first,)))
     assert "recorded at, updated at 2026-01-31 11:57 (3 minutes ago)" in "\n".join(lines)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 120])
-def test_no_line_is_wider_than_the_terminal(drawn: Drawn, width: int):
-    pairs = Pairs("thing", (("id", Cell("x" * 200)), ("text", Cell("words " * 50))))
-    assert max(len(line) for line in drawn(width, MEMORIES, pairs, Note("note " * 50))) <= width
+def test_no_line_is_wider_than_the_terminal(render: Render, width: int):
+    pairs = PairsBlock("thing", (("id", Cell("x" * 200)), ("text", Cell("words " * 50))))
+    assert max(len(line) for line in render(width, MEMORIES, pairs, NoteBlock("note " * 50))) <= width
 
 
-def test_one_thing_is_a_panel(drawn: Drawn):
-    assert drawn(80, Pairs("part", (("id", Cell("n1")), ("pinned", Cell("yes", "yes"))))) == [
+def test_an_object_is_a_panel(render: Render):
+    assert render(80, PairsBlock("part", (("id", Cell("n1")), ("pinned", Cell("yes", "yes"))))) == [
         "╭─ part ──────╮",
         "│ id      n1  │",
         "│ pinned  yes │",

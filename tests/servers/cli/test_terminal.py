@@ -12,37 +12,37 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tests.servers.cli.conftest import Run, Start
-from tests.servers.cli.toy import HOSTILE
+from tests.servers.cli.toy_program import HOSTILE
 
 OnTerminal = Callable[..., str]
 
 
 @pytest.fixture
 def on_terminal(start: Start) -> OnTerminal:
-    """What the program writes to a terminal of its own, 80 columns wide."""
+    """Run the program on a pseudo-terminal of 80 columns and return what it writes."""
 
     def on_terminal(*words: str, env: Mapping[str, str] | None = None) -> str:
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
-        child = start(*words, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
-        os.close(theirs)
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
+        child = start(*words, env=env, stdin=slave, stdout=slave, stderr=slave)
+        os.close(slave)
         written = b""
         while True:
             try:
-                more = os.read(ours, 65536)
-            except OSError:  # Linux says so when the last writer has gone
+                more = os.read(master, 65536)
+            except OSError:  # on Linux, the last writer has closed the terminal
                 break
             if not more:
                 break
             written += more
-        os.close(ours)
+        os.close(master)
         child.wait()
         return written.decode().replace("\r\n", "\n")
 
     return on_terminal
 
 
-def test_a_person_sees_colours_and_boxes(on_terminal: OnTerminal):
+def test_a_terminal_gets_colours_and_boxes(on_terminal: OnTerminal):
     written = on_terminal("notes", "keep-note", "tea")
     assert "╭" in written
     assert "\x1b[1mid" in written
@@ -68,11 +68,11 @@ def test_help_and_errors_are_coloured_on_a_terminal(on_terminal: OnTerminal, wor
     assert re.search(r"\x1b\[[0-9;]*3[0-9]", on_terminal(*words))
 
 
-def test_json_is_indented_for_a_person(on_terminal: OnTerminal):
+def test_json_is_indented_on_a_terminal(on_terminal: OnTerminal):
     assert on_terminal("notes", "erase-note", "--id", "x", "--json") == '{\n  "erased": "x"\n}\n'
 
 
-def test_a_bar_moves_while_work_is_done_and_is_gone_afterwards(on_terminal: OnTerminal):
+def test_the_progress_bar_disappears_at_the_end(on_terminal: OnTerminal):
     written = on_terminal("work", "count-slowly")
     assert "━" in written
     assert "10/10" in written
@@ -80,7 +80,7 @@ def test_a_bar_moves_while_work_is_done_and_is_gone_afterwards(on_terminal: OnTe
 
 
 @pytest.mark.parametrize("words", [["hostile"], ["hostile", "--json"]])
-def test_remembered_text_can_only_be_read(on_terminal: OnTerminal, run: Run, words: list[str]):
+def test_stored_text_is_escaped(on_terminal: OnTerminal, run: Run, words: list[str]):
     seen = on_terminal("notes", "find-notes", *words, env={"NO_COLOR": "1"})
     piped = run("notes", "find-notes", *words).stdout
     for written in (re.sub(r"\x1b\[[0-9;]*m", "", seen), piped):
@@ -90,7 +90,7 @@ def test_remembered_text_can_only_be_read(on_terminal: OnTerminal, run: Run, wor
     assert HOSTILE not in piped
 
 
-def test_a_program_gets_plain_text_with_a_row_on_a_line(run: Run):
+def test_a_pipe_gets_plain_text_with_one_line_per_row(run: Run):
     done = run("notes", "find-notes", "long")
     assert (done.returncode, done.stderr) == (0, "")
     header, *rows = done.stdout.splitlines()
@@ -103,7 +103,7 @@ def test_a_program_gets_plain_text_with_a_row_on_a_line(run: Run):
 def test_with_json_stdout_is_one_document_on_one_line(run: Run):
     done = run("notes", "keep-note", "--json", "-", given=b'{"content": "tea"}')
     assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
-    assert json.loads(done.stdout)["kept"] == {"content": "tea"}
+    assert json.loads(done.stdout)["received"] == {"content": "tea"}
 
 
 @pytest.mark.parametrize(
@@ -114,19 +114,19 @@ def test_with_json_stdout_is_one_document_on_one_line(run: Run):
         {"PYTHONIOENCODING": "latin-1"},
     ],
 )
-def test_utf8_is_written_whatever_the_locale_says(run: Run, env: dict[str, str]):
+def test_output_is_utf8_regardless_of_the_locale(run: Run, env: dict[str, str]):
     done = run("notes", "find-notes", "long", env=env)
     assert (done.returncode, done.stderr) == (0, "")
     assert "naïve 漢字 ⚑" in done.stdout
 
 
-def test_utf8_can_be_typed_in_the_c_locale(run: Run):
+def test_arguments_are_utf8_in_the_c_locale(run: Run):
     done = run("notes", "keep-note", "naïve ⚑", "--json", env={"LC_ALL": "C", "LANG": "C"})
-    assert json.loads(done.stdout)["kept"] == {"content": "naïve ⚑"}
+    assert json.loads(done.stdout)["received"] == {"content": "naïve ⚑"}
 
 
 @pytest.mark.parametrize("words", [["notes", "find-notes", "x", "--limit", "50"], ["--help"], ["--version"]])
-def test_a_reader_that_leaves_ends_it_quietly(start: Start, words: list[str]):
+def test_a_broken_pipe_ends_the_command_quietly(start: Start, words: list[str]):
     reader, writer = os.pipe()
     os.close(reader)
     child = start(*words, stdout=writer)
@@ -150,7 +150,7 @@ def test_the_shell_completes_names_and_values(run: Run, words: str, position: in
     assert [line.split(",", 1)[1] for line in done.stdout.splitlines()] == offered
 
 
-def test_the_shell_learns_how_to_complete(run: Run):
+def test_the_completion_script_is_printed(run: Run):
     assert (
         "complete -o nosort -F _scrubjay_completion scrubjay" in run(env={"_SCRUBJAY_COMPLETE": "bash_source"}).stdout
     )

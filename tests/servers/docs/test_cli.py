@@ -23,17 +23,17 @@ def serve(place: str, port: int, key: str) -> None:
 
 @root.group()
 def store() -> None:
-    """Look after the store."""
+    """Maintain the store."""
 
 
 @store.command()
 def check() -> None:
-    """Prove it whole."""
+    """Check the store."""
 
 
 @store.command(hidden=True)
 def secret() -> None:
-    """Not for everybody."""
+    """A hidden command."""
 
 
 PAGE = """\
@@ -71,7 +71,7 @@ toy serve [OPTIONS] PLACE
 
 ### toy store
 
-Look after the store.
+Maintain the store.
 
 ```sh
 toy store [OPTIONS] COMMAND [ARGS]...
@@ -79,7 +79,7 @@ toy store [OPTIONS] COMMAND [ARGS]...
 
 #### toy store check
 
-Prove it whole.
+Check the store.
 
 ```sh
 toy store check [OPTIONS]
@@ -88,6 +88,6 @@ toy store check [OPTIONS]
 
 
 @pytest.mark.parametrize("columns", ["40", "200"])
-def test_every_command_is_told_whatever_the_terminal(columns: str, monkeypatch: pytest.MonkeyPatch):
+def test_the_page_does_not_depend_on_the_width_of_the_terminal(columns: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", columns)
     assert cli_page(root) == PAGE

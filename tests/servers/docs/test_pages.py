@@ -5,7 +5,7 @@ from scrubjay.servers.docs.pages import stale_pages, write_pages
 PAGES = {"errors.md": "# Errors\n", "tools/notes.md": "# Notes ⚑\n"}
 
 
-def test_written_pages_are_up_to_date_and_nothing_else_is_left(tmp_path: Path):
+def test_writing_removes_all_other_files(tmp_path: Path):
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "old.md").write_text("old")
     write_pages(PAGES, tmp_path)
@@ -15,17 +15,17 @@ def test_written_pages_are_up_to_date_and_nothing_else_is_left(tmp_path: Path):
     } == PAGES
 
 
-def test_every_difference_is_named(tmp_path: Path):
+def test_every_difference_is_reported(tmp_path: Path):
     write_pages(PAGES, tmp_path)
     (tmp_path / "errors.md").write_bytes(b"# Errors\r\n")
     (tmp_path / "tools" / "notes.md").unlink()
     (tmp_path / "tools" / "more.md").write_text("more")
     assert stale_pages(PAGES, tmp_path) == [
         "errors.md: is out of date",
-        "tools/more.md: should not be there",
+        "tools/more.md: should not exist",
         "tools/notes.md: is missing",
     ]
 
 
-def test_a_folder_that_is_not_there_holds_no_page(tmp_path: Path):
+def test_in_a_missing_folder_every_page_is_missing(tmp_path: Path):
     assert stale_pages({"a.md": "x"}, tmp_path / "none") == ["a.md: is missing"]

@@ -25,11 +25,11 @@ class Settings(BaseSettings):
     home: Path = Field(default=Path("~/.toy"), description="Where it lives.")
     key: SecretStr = Field(description="What opens it.")
     hosts: list[str] = Field(default_factory=list[str], description="Who may come.")
-    log: Log = Field(default=Log(), description="What is said.")
+    log: Log = Field(default=Log(), description="What is logged.")
 
 
 class Undescribed(BaseModel):
-    log: Log = Field(default=Log(), description="What is said.")
+    log: Log = Field(default=Log(), description="What is logged.")
     silent: bool = False
 
 
@@ -37,7 +37,7 @@ class UndescribedInside(BaseModel):
     inner: Undescribed = Field(default=Undescribed(), description="More.")
 
 
-def test_every_setting_has_its_key_its_variable_and_its_meaning():
+def test_every_setting_has_key_variable_type_default_and_meaning():
     assert (
         settings_page(Settings, "TOY_")
         == """\
@@ -55,7 +55,7 @@ Everything that can be set.
 
 ## `log`
 
-What is said.
+What is logged.
 
 | Key in the file | Environment variable | Type | Default | Meaning |
 | --- | --- | --- | --- | --- |
@@ -72,6 +72,6 @@ What is tried again.
     )
 
 
-def test_a_setting_that_nobody_described_is_refused():
+def test_a_setting_without_a_description_is_refused():
     with pytest.raises(ValueError, match=r"the setting inner\.silent has no description"):
         settings_page(UndescribedInside, "TOY_")

@@ -55,12 +55,12 @@ async def rebuild(request: NoRequest) -> NoResult:
 REGISTRY = Registry([find, erase, rebuild])
 
 
-def typed(example_of: Tool, arguments: Mapping[str, Any]) -> str:
+def format_command(example_of: Tool, arguments: Mapping[str, Any]) -> str:
     return f"$ {example_of.name} {dict(arguments)}"
 
 
-def test_there_is_a_page_for_every_family_and_one_that_lists_all_tools():
-    pages = tool_pages(REGISTRY, typed)
+def test_there_is_one_page_per_family_and_an_index():
+    pages = tool_pages(REGISTRY, format_command)
     assert list(pages) == ["tools/README.md", "tools/notes.md", "tools/work.md"]
     assert (
         pages["tools/README.md"]
@@ -69,19 +69,19 @@ def test_there_is_a_page_for_every_family_and_one_that_lists_all_tools():
 
 # Tools
 
-3 tools, each on every surface.
+3 tools, each available on every surface.
 
 | Tool | Family | What it does |  |
 | --- | --- | --- | --- |
-| [`find`](notes.md#find) | notes | Find notes. | only reads |
-| [`erase`](notes.md#erase) | notes | Erase notes. | can destroy what is kept, not listed by default |
+| [`find`](notes.md#find) | notes | Find notes. | read-only |
+| [`erase`](notes.md#erase) | notes | Erase notes. | can delete or overwrite data, not listed by default |
 | [`rebuild`](work.md#rebuild) | work | Rebuild it all. | writes, safe to repeat, runs as a job |
 """
     )
 
 
-def test_a_tool_is_told_whole():
-    page = tool_pages(Registry([find]), typed)["tools/notes.md"]
+def test_a_tool_has_arguments_result_example_and_errors():
+    page = tool_pages(Registry([find]), format_command)["tools/notes.md"]
     assert (
         page
         == """\
@@ -95,7 +95,9 @@ Find notes.
 
 Best first.
 
-*Only reads.*
+*Read-only.*
+
+**Scopes**: `notes:read`.
 
 **Arguments**
 
@@ -130,18 +132,18 @@ curl http://127.0.0.1:4000/v1/tools/find \\
 {"method": "tools/call", "params": {"name": "find", "arguments": {"query": "your query"}}}
 ```
 
-**Errors**: `invalid_request` when the arguments do not fit; all codes are on [the page of errors](../errors.md).
+**Errors**: `invalid_request` when the arguments are invalid; all codes are listed in [Errors](../errors.md).
 """
     )
 
 
-def test_the_result_of_a_job_is_told_inside_the_job():
-    page = tool_pages(Registry([rebuild]), typed)["tools/work.md"]
+def test_the_result_of_a_job_tool_is_described_inside_the_job():
+    page = tool_pages(Registry([rebuild]), format_command)["tools/work.md"]
     assert "**Arguments**\n\nNone.\n" in page
-    assert "| `job_id` | text | Give this to get_job or cancel_job. |" in page
+    assert "| `job_id` | text | Pass this to get_job or cancel_job. |" in page
     assert "| `result.counted` | integer |  |" in page
     assert "the job's own error when it fails" in page
 
 
-def test_the_same_registry_gives_the_same_pages():
-    assert tool_pages(REGISTRY, typed) == tool_pages(Registry([find, erase, rebuild]), typed)
+def test_the_pages_are_deterministic():
+    assert tool_pages(REGISTRY, format_command) == tool_pages(Registry([find, erase, rebuild]), format_command)

@@ -6,47 +6,47 @@ from typing import Any
 import anyio
 from starlette.types import Receive
 
-from scrubjay.servers.http.websockets import POLICY, Socket
+from scrubjay.servers.http.websockets import POLICY, WebSocketConnection
 
 
-class Telling(Socket):
-    """Says something and then waits for a client that says nothing."""
+class SendingConnection(WebSocketConnection):
+    """Sends one message, then waits for a client that sends nothing."""
 
     def __init__(self, slow_seconds: float) -> None:
         super().__init__(outbox_bytes=100, outbox_messages=2, slow_seconds=slow_seconds)
         self.was_closed = False
-        self.welcome = True
+        self.authorized = True
 
     async def read(self, receive: Receive) -> None:
-        self.put(b"something")
+        self.enqueue(b"something")
         await receive()
 
-    def tend(self) -> None:
+    def on_tick(self) -> None:
         pass
 
-    def is_welcome(self) -> bool:
-        return self.welcome
+    def is_authorized(self) -> bool:
+        return self.authorized
 
-    def closed(self) -> None:
+    def on_closed(self) -> None:
         self.was_closed = True
 
 
-async def says_nothing() -> MutableMapping[str, Any]:
+async def never_receives() -> MutableMapping[str, Any]:
     await anyio.sleep_forever()
     raise AssertionError
 
 
-async def test_6_a_socket_that_cannot_be_written_to_ends() -> None:
-    async def gone(message: MutableMapping[str, Any]) -> None:
+async def test_6_a_socket_ends_when_writing_fails() -> None:
+    async def send(message: MutableMapping[str, Any]) -> None:
         raise OSError("the other end is gone")
 
-    socket = Telling(slow_seconds=10)
+    socket = SendingConnection(slow_seconds=10)
     with anyio.fail_after(5):
-        await socket.serve(says_nothing, gone)
+        await socket.serve(never_receives, send)
     assert socket.was_closed
 
 
-async def test_6_a_client_that_does_not_read_is_let_go() -> None:
+async def test_6_a_client_that_does_not_read_is_disconnected() -> None:
     sent: list[MutableMapping[str, Any]] = []
 
     async def stuck(message: MutableMapping[str, Any]) -> None:
@@ -54,36 +54,36 @@ async def test_6_a_client_that_does_not_read_is_let_go() -> None:
         if message["type"] == "websocket.send":
             await anyio.sleep_forever()
 
-    socket = Telling(slow_seconds=0.01)
+    socket = SendingConnection(slow_seconds=0.01)
     with anyio.fail_after(5):
-        await socket.serve(says_nothing, stuck)
+        await socket.serve(never_receives, stuck)
     assert (sent[-1]["type"], sent[-1]["code"]) == ("websocket.close", POLICY)
 
 
-async def test_6_what_finds_no_room_ends_the_socket() -> None:
+async def test_6_a_full_send_queue_ends_the_socket() -> None:
     async def stuck(message: MutableMapping[str, Any]) -> None:
         await anyio.sleep_forever()
 
-    class Flooding(Telling):
+    class Flooding(SendingConnection):
         async def read(self, receive: Receive) -> None:
             for _ in range(20):
-                self.put(b"x" * 40)
+                self.enqueue(b"x" * 40)
             await receive()
 
     socket = Flooding(slow_seconds=10)
     with anyio.fail_after(5):
-        await socket.serve(says_nothing, stuck)
+        await socket.serve(never_receives, stuck)
     assert socket.has_ended
 
 
-async def test_013_whoever_is_not_welcome_any_more_is_told_nothing_more() -> None:
+async def test_013_nothing_is_sent_after_the_key_is_revoked() -> None:
     sent: list[MutableMapping[str, Any]] = []
 
     async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
 
-    socket = Telling(slow_seconds=60)
-    socket.welcome = False
+    socket = SendingConnection(slow_seconds=60)
+    socket.authorized = False
     with anyio.fail_after(5):
-        await socket.serve(says_nothing, send)
-    assert sent == [{"type": "websocket.close", "code": 1008, "reason": "the key is not valid any more"}]
+        await socket.serve(never_receives, send)
+    assert sent == [{"type": "websocket.close", "code": 1008, "reason": "the key is no longer valid"}]

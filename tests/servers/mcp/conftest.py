@@ -1,4 +1,4 @@
-"""Clients of the toy server: in this process, over stdio to a child, and over HTTP; each in both eras."""
+"""The official client, connected to the toy server in this process, over stdio and over HTTP, in both eras."""
 
 import subprocess
 import sys
@@ -12,16 +12,16 @@ from mcp import Client, StdioServerParameters
 from mcp.client.session import IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.servers.mcp import toys
+from tests.servers.mcp import toy_server
 
-TOYS = str(Path(toys.__file__))
+TOYS = str(Path(toy_server.__file__))
 MODES = {"handshake": "legacy", "modern": "auto"}
-DOORS = [f"{transport}-{era}" for transport in ("inside", "stdio", "http") for era in MODES]
+CONNECTIONS = [f"{transport}-{era}" for transport in ("inside", "stdio", "http") for era in MODES]
 
 
 @contextmanager
 def http_server(home: Path) -> Generator[tuple[str, subprocess.Popen[str]]]:
-    """The toy server behind a real uvicorn in a process of its own: its address, and the process."""
+    """Run the toy server on a real uvicorn in a child process; yield its URL and the process."""
     process = subprocess.Popen([sys.executable, TOYS, "http", str(home)], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout
@@ -37,36 +37,36 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
         yield url
 
 
-@pytest.fixture(scope="module", params=DOORS)
-def door(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(scope="module", params=CONNECTIONS)
+def connection(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
 @pytest.fixture(scope="module")
-def heard(door: str) -> list[IncomingMessage]:
-    """What the server said of its own accord."""
+def notifications(connection: str) -> list[IncomingMessage]:
+    """The messages that the server sent without a request."""
     return []
 
 
 @pytest.fixture(scope="module")
 async def client(
     request: pytest.FixtureRequest,
-    door: str,
-    heard: list[IncomingMessage],
+    connection: str,
+    notifications: list[IncomingMessage],
     tmp_path_factory: pytest.TempPathFactory,
     anyio_backend: str,
 ) -> AsyncGenerator[Client]:
-    """The official client, connected through the door."""
+    """The official client, on one kind of connection."""
 
     async def listen(message: IncomingMessage) -> None:
-        heard.append(message)
+        notifications.append(message)
 
-    transport, _, era = door.partition("-")
+    transport, _, era = connection.partition("-")
     home = tmp_path_factory.mktemp(transport)
     async with AsyncExitStack() as stack:
         match transport:
             case "inside":
-                target = await stack.enter_async_context(toys.toy_server(home, surface="inside"))
+                target = await stack.enter_async_context(toy_server.toy_server(home, surface="inside"))
             case "stdio":
                 target = StdioServerParameters(command=sys.executable, args=[TOYS, "stdio", str(home)])
             case _:

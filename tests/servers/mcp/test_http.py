@@ -1,4 +1,4 @@
-"""The toy server behind a real uvicorn, spoken to in plain HTTP."""
+"""The toy server on a real uvicorn, over plain HTTP."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from tests.servers.mcp.conftest import http_server
-from tests.servers.mcp.toys import MAX_BYTES
+from tests.servers.mcp.toy_server import MAX_BYTES
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 ENVELOPE: dict[str, Any] = {
@@ -28,7 +28,7 @@ async def http(url: str, anyio_backend: str) -> AsyncGenerator[httpx2.AsyncClien
 
 
 def request(method: str, meta: Mapping[str, Any] | None = None, **params: Any) -> tuple[dict[str, str], dict[str, Any]]:
-    """A request of the modern era: its headers and its body."""
+    """Return headers and body of a request of the modern era."""
     headers = {"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method}
     if "name" in params:
         headers["Mcp-Name"] = params["name"]
@@ -43,20 +43,22 @@ def request(method: str, meta: Mapping[str, Any] | None = None, **params: Any) -
 async def send(
     http: httpx2.AsyncClient, method: str, headers: Mapping[str, str] | None = None, **params: Any
 ) -> httpx2.Response:
-    own, body = request(method, **params)
-    return await http.post("/mcp", headers={**own, **(headers or {})}, json=body)
+    standard_headers, body = request(method, **params)
+    return await http.post("/mcp", headers={**standard_headers, **(headers or {})}, json=body)
 
 
-async def test_a_short_answer_is_plain_json(http: httpx2.AsyncClient) -> None:
-    told = await send(http, "tools/call", name="echo", arguments={"text": "hello"})
-    assert (told.status_code, told.headers["content-type"]) == (200, "application/json")
-    assert told.json()["result"]["structuredContent"] == {"text": "hello", "note": None}
+async def test_a_short_result_is_plain_json(http: httpx2.AsyncClient) -> None:
+    response = await send(http, "tools/call", name="echo", arguments={"text": "hello"})
+    assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
+    assert response.json()["result"]["structuredContent"] == {"text": "hello", "note": None}
 
 
-async def test_an_answer_with_progress_is_a_stream_of_events(http: httpx2.AsyncClient) -> None:
-    told = await send(http, "tools/call", meta={"progressToken": "p"}, name="count", arguments={"to": 2})
-    assert (told.status_code, told.headers["content-type"]) == (200, "text/event-stream")
-    events = [json.loads(line.removeprefix("data: ")) for line in told.text.splitlines() if line.startswith("data: ")]
+async def test_a_result_with_progress_is_a_stream_of_events(http: httpx2.AsyncClient) -> None:
+    response = await send(http, "tools/call", meta={"progressToken": "p"}, name="count", arguments={"to": 2})
+    assert (response.status_code, response.headers["content-type"]) == (200, "text/event-stream")
+    events = [
+        json.loads(line.removeprefix("data: ")) for line in response.text.splitlines() if line.startswith("data: ")
+    ]
     assert [event.get("params") for event in events[:2]] == [
         {"progressToken": "p", "progress": 1, "total": 2, "message": "step 1"},
         {"progressToken": "p", "progress": 2, "total": 2, "message": "step 2"},
@@ -64,12 +66,12 @@ async def test_an_answer_with_progress_is_a_stream_of_events(http: httpx2.AsyncC
     assert events[2]["result"]["structuredContent"] == {"counted": 2}
 
 
-async def test_a_client_that_hangs_up_stops_the_work(http: httpx2.AsyncClient) -> None:
+async def test_a_disconnect_stops_the_work(http: httpx2.AsyncClient) -> None:
     headers, body = request("tools/call", {"progressToken": 1}, name="hang", arguments={})
     async with http.stream("POST", "/mcp", headers=headers, json=body) as streaming:
         await anext(streaming.aiter_lines())
-    told = await send(http, "tools/call", name="was_stopped", arguments={})
-    assert told.json()["result"]["structuredContent"] == {"stopped": True}
+    response = await send(http, "tools/call", name="was_stopped", arguments={})
+    assert response.json()["result"]["structuredContent"] == {"stopped": True}
 
 
 @pytest.mark.parametrize(
@@ -77,20 +79,20 @@ async def test_a_client_that_hangs_up_stops_the_work(http: httpx2.AsyncClient) -
     [("agent 7", "http:agent 7"), ("x" * 100, f"http:{'x' * 100}"), (None, None)],
     ids=["a name", "a long name", "none"],
 )
-async def test_a_modern_client_is_who_it_says_it_is(
+async def test_a_modern_client_is_named_by_its_header(
     http: httpx2.AsyncClient, name: str | None, client: str | None
 ) -> None:
     headers = {"Scrubjay-Client": name} if name else {}
-    told = await send(http, "tools/call", headers, name="who", arguments={})
-    assert told.json()["result"]["structuredContent"]["client"] == client
+    response = await send(http, "tools/call", headers, name="who", arguments={})
+    assert response.json()["result"]["structuredContent"]["client"] == client
 
 
 @pytest.mark.parametrize("name", ["", "x" * 101, "é", "a\tb"], ids=["empty", "too long", "not ASCII", "a tab"])
-async def test_a_client_with_an_impossible_name_is_refused(http: httpx2.AsyncClient, name: str) -> None:
+async def test_an_invalid_client_name_is_refused(http: httpx2.AsyncClient, name: str) -> None:
     headers, body = request("tools/call", name="who", arguments={})
     encoded = [(key.encode(), value.encode()) for key, value in headers.items()]
-    told = await http.post("/mcp", headers=[*encoded, (b"Scrubjay-Client", name.encode())], json=body)
-    assert told.json()["result"]["_meta"]["scrubjay/error"] == {
+    response = await http.post("/mcp", headers=[*encoded, (b"Scrubjay-Client", name.encode())], json=body)
+    assert response.json()["result"]["_meta"]["scrubjay/error"] == {
         "code": "invalid_request",
         "message": "the Scrubjay-Client header must be 1 to 100 printable ASCII characters",
         "hint": None,
@@ -98,12 +100,12 @@ async def test_a_client_with_an_impossible_name_is_refused(http: httpx2.AsyncCli
     }
 
 
-async def test_a_session_id_means_nothing_in_the_modern_era(http: httpx2.AsyncClient) -> None:
-    told = await send(http, "tools/call", {"Mcp-Session-Id": "somebody-elses"}, name="who", arguments={})
-    assert told.json()["result"]["structuredContent"]["client"] is None
+async def test_a_session_id_is_ignored_in_the_modern_era(http: httpx2.AsyncClient) -> None:
+    response = await send(http, "tools/call", {"Mcp-Session-Id": "somebody-elses"}, name="who", arguments={})
+    assert response.json()["result"]["structuredContent"]["client"] is None
 
 
-async def test_white_space_around_a_header_does_not_count(url: str) -> None:
+async def test_white_space_around_header_values_is_ignored(url: str) -> None:
     headers, body = request("tools/call", name="echo", arguments={"text": "hello"})
     content = json.dumps(body).encode()
     lines = [*headers.items(), *ACCEPT.items(), ("Content-Type", "application/json"), ("Host", "127.0.0.1:1")]
@@ -113,14 +115,14 @@ async def test_white_space_around_a_header_does_not_count(url: str) -> None:
         assert (await stream.receive()).startswith(b"HTTP/1.1 200 OK")
 
 
-async def test_a_page_that_rebinds_its_name_to_us_is_refused(http: httpx2.AsyncClient) -> None:
+async def test_foreign_hosts_and_origins_are_refused(http: httpx2.AsyncClient) -> None:
     assert (await send(http, "tools/list", {"Host": "evil.example"})).status_code == 421
     assert (await send(http, "tools/list", {"Origin": "http://evil.example"})).status_code == 403
     assert (await send(http, "tools/list", {"Origin": "http://127.0.0.1:9"})).status_code == 200
 
 
 @pytest.mark.parametrize("headers", [{"Mcp-Protocol-Version": "2026-07-28"}, {}], ids=["modern", "handshake"])
-async def test_bad_bodies_are_refused_and_the_server_lives(
+async def test_invalid_bodies_are_refused_and_the_server_continues(
     http: httpx2.AsyncClient, headers: Mapping[str, str]
 ) -> None:
     json_type = {**headers, "Content-Type": "application/json"}
@@ -132,15 +134,15 @@ async def test_bad_bodies_are_refused_and_the_server_lives(
     assert (await send(http, "tools/list")).status_code == 200
 
 
-async def test_text_that_nothing_can_keep_is_refused(http: httpx2.AsyncClient) -> None:
+async def test_a_lone_surrogate_is_refused(http: httpx2.AsyncClient) -> None:
     headers, body = request("tools/call", name="echo", arguments={"text": "\ud800"})
-    told = await http.post(
+    response = await http.post(
         "/mcp", headers={**headers, "Content-Type": "application/json"}, content=json.dumps(body).encode()
     )
-    assert told.json()["result"]["_meta"]["scrubjay/error"]["code"] == "invalid_request"
+    assert response.json()["result"]["_meta"]["scrubjay/error"]["code"] == "invalid_request"
 
 
-async def test_a_session_ends_when_its_client_says_so(http: httpx2.AsyncClient) -> None:
+async def test_a_client_can_end_its_session(http: httpx2.AsyncClient) -> None:
     hello = {
         "jsonrpc": "2.0",
         "id": 0,
@@ -154,7 +156,7 @@ async def test_a_session_ends_when_its_client_says_so(http: httpx2.AsyncClient) 
     assert (await http.post("/mcp", headers=session, json=ping)).status_code == 404
 
 
-async def test_a_client_that_waits_for_changes_does_not_hold_up_the_end(tmp_path: Path) -> None:
+async def test_a_listening_client_does_not_delay_shutdown(tmp_path: Path) -> None:
     headers, body = request("subscriptions/listen", notifications={"toolsListChanged": True})
     with http_server(tmp_path) as (url, process):
         async with (

@@ -1,4 +1,4 @@
-"""A real server with a language model behind it, one without, and OpenAI's own client for each."""
+"""Fixtures: a real server with a language model, one without, and OpenAI's own client for each."""
 
 from collections.abc import Generator
 
@@ -20,7 +20,7 @@ def upstream() -> Generator[Upstream]:
 
 @pytest.fixture(scope="session")
 def url(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """A server that asks for a key and passes on to the language model."""
+    """Run a server that requires a key and forwards to the language model; yield its URL."""
     settings = {
         "SCRUBJAY_API_KEY": SERVER_KEY,
         "SCRUBJAY_LLM_BASE_URL": upstream.url,
@@ -48,7 +48,7 @@ def client(url: str) -> Generator[OpenAI]:
 
 @pytest.fixture(scope="session")
 def plain_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """A server without a language model and without a key."""
+    """Run a server without a language model and without a key; yield its URL."""
     with server(tmp_path_factory.mktemp("plain")) as url:
         yield url
 
@@ -60,7 +60,7 @@ def plain(plain_url: str) -> Generator[OpenAI]:
 
 
 def remember(url: str, content: str, key: str | None = None) -> str:
-    """Keep a memory; its id."""
+    """Store a memory and return its id."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     with httpx2.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as http:
         return http.post("/v1/tools/remember", json={"content": content}).json()["id"]

@@ -1,4 +1,4 @@
-"""Answers without a language model, and the call that a client can execute (feature 5)."""
+"""Answers without a language model, and the tool call for the client (feature 5)."""
 
 import json
 from typing import Any, cast
@@ -20,7 +20,7 @@ def memory(plain_url: str) -> str:
     return remember(plain_url, "The night train to Kyiv leaves at 21:40.")
 
 
-def test_005_the_answer_is_what_is_remembered_with_its_source(plain: OpenAI, memory: str) -> None:
+def test_005_the_answer_is_the_memory_with_its_source(plain: OpenAI, memory: str) -> None:
     answers = [plain.chat.completions.create(model="scrubjay", messages=QUESTION) for _ in range(2)]
     first, second = (answer.choices[0].message.content or "" for answer in answers)
     assert first == second
@@ -35,39 +35,39 @@ def test_005_the_answer_is_what_is_remembered_with_its_source(plain: OpenAI, mem
     assert answer.model_extra["scrubjay"]["remembers"] is False
 
 
-def test_005_a_stream_says_the_same(plain: OpenAI, memory: str) -> None:
-    whole = plain.chat.completions.create(model="scrubjay", messages=QUESTION)
+def test_005_a_stream_has_the_same_content(plain: OpenAI, memory: str) -> None:
+    complete = plain.chat.completions.create(model="scrubjay", messages=QUESTION)
     chunks = list(
         plain.chat.completions.create(
             model="scrubjay", messages=QUESTION, stream=True, stream_options={"include_usage": True}
         )
     )
-    said = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
-    assert said == whole.choices[0].message.content
+    streamed = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert streamed == complete.choices[0].message.content
     assert chunks[-2].choices[0].finish_reason == "stop"
-    assert chunks[-1].usage == whole.usage
+    assert chunks[-1].usage == complete.usage
 
 
-def test_005_nothing_is_made_up(plain: OpenAI, memory: str) -> None:
-    asked: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Which wine goes with quail?"}]
-    answer = plain.chat.completions.create(model="scrubjay", messages=asked, tool_choice="none")
+def test_005_an_unknown_question_gets_no_invented_answer(plain: OpenAI, memory: str) -> None:
+    messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Which wine goes with quail?"}]
+    answer = plain.chat.completions.create(model="scrubjay", messages=messages, tool_choice="none")
     assert answer.choices[0].message.content == "Nothing is remembered about this."
 
 
-def test_005_a_question_is_needed(plain: OpenAI) -> None:
+def test_005_a_user_message_is_required(plain: OpenAI) -> None:
     with pytest.raises(openai.BadRequestError, match="No user message found in messages array"):
         plain.chat.completions.create(model="scrubjay", messages=[{"role": "system", "content": "x"}])
 
 
-@pytest.mark.parametrize("given", [{"tools": [SEARCH]}, {"tool_choice": "auto"}, {"tools": [SEARCH], "stream": True}])
-def test_005_the_call_that_is_asked_for_can_be_made(
-    plain: OpenAI, plain_url: str, memory: str, given: dict[str, Any]
+@pytest.mark.parametrize("options", [{"tools": [SEARCH]}, {"tool_choice": "auto"}, {"tools": [SEARCH], "stream": True}])
+def test_005_the_returned_tool_call_can_be_executed(
+    plain: OpenAI, plain_url: str, memory: str, options: dict[str, Any]
 ) -> None:
-    if given.pop("stream", False):
-        with plain.chat.completions.stream(model="scrubjay", messages=QUESTION, **given) as stream:
+    if options.pop("stream", False):
+        with plain.chat.completions.stream(model="scrubjay", messages=QUESTION, **options) as stream:
             choice: Any = stream.get_final_completion().choices[0]
     else:
-        choice = cast(Any, plain.chat.completions.create)(model="scrubjay", messages=QUESTION, **given).choices[0]
+        choice = cast(Any, plain.chat.completions.create)(model="scrubjay", messages=QUESTION, **options).choices[0]
     assert (choice.finish_reason, choice.message.content) == ("tool_calls", None)
     assert choice.message.tool_calls
     call: Any = choice.message.tool_calls[0]
@@ -75,9 +75,9 @@ def test_005_the_call_that_is_asked_for_can_be_made(
     arguments = json.loads(call.function.arguments)
     assert (call.function.name, arguments["query"]) == ("mimo_search_memory", QUESTION[0].get("content"))
     with httpx2.Client(base_url=plain_url, timeout=30, trust_env=False) as http:
-        found = http.post(f"/v1/tools/{call.function.name}", json=arguments)
-    assert found.status_code == 200
-    assert found.json()["results"][0]["id"] == memory
+        response = http.post(f"/v1/tools/{call.function.name}", json=arguments)
+    assert response.status_code == 200
+    assert response.json()["results"][0]["id"] == memory
     messages: list[ChatCompletionMessageParam] = [
         *QUESTION,
         {
@@ -90,15 +90,15 @@ def test_005_the_call_that_is_asked_for_can_be_made(
                 }
             ],
         },
-        {"role": "tool", "tool_call_id": call.id, "content": found.text},
+        {"role": "tool", "tool_call_id": call.id, "content": response.text},
     ]
-    told = cast(Any, plain.chat.completions.create)(model="scrubjay", messages=messages, **given).choices[0]
-    assert told.finish_reason == "stop"
-    assert (told.message.content or "").startswith("• [memory] The night train to Kyiv leaves at 21:40. [1]")
+    final = cast(Any, plain.chat.completions.create)(model="scrubjay", messages=messages, **options).choices[0]
+    assert final.finish_reason == "stop"
+    assert (final.message.content or "").startswith("• [memory] The night train to Kyiv leaves at 21:40. [1]")
 
 
 @pytest.mark.parametrize("content", ["[]", "no JSON", '{"data": []}', '{"data": 7}', "7", '{"results": [1, {}]}'])
-def test_005_tools_that_found_nothing_are_told_as_such(plain: OpenAI, content: str) -> None:
+def test_005_empty_tool_results_give_a_fixed_answer(plain: OpenAI, content: str) -> None:
     messages: Any = [*QUESTION, {"role": "tool", "tool_call_id": "x", "content": content}]
     answer = plain.chat.completions.create(model="scrubjay", messages=messages)
     assert answer.choices[0].message.content == "No relevant memories found."

@@ -1,4 +1,4 @@
-"""Responses through OpenAI's own client: text, tools, streams, and what needs a store is refused."""
+"""The Responses API through OpenAI's own client: text, tools, streams, and unsupported fields."""
 
 import json
 from typing import Any, cast
@@ -55,42 +55,42 @@ def test_005_a_stream_has_the_events_that_the_client_knows(client: OpenAI) -> No
 
 
 @pytest.mark.parametrize("streams", [False, True])
-def test_005_tools_go_both_ways(client: OpenAI, upstream: Upstream, streams: bool) -> None:
-    asked: Any = {"role": "user", "content": "How is the weather?"}
+def test_005_tool_calls_and_tool_results_are_passed_through(client: OpenAI, upstream: Upstream, streams: bool) -> None:
+    message: Any = {"role": "user", "content": "How is the weather?"}
     if streams:
-        with client.responses.stream(model=MODEL, input=[asked], tools=[WEATHER]) as stream:
+        with client.responses.stream(model=MODEL, input=[message], tools=[WEATHER]) as stream:
             answer: Any = stream.get_final_response()
     else:
-        answer = client.responses.create(model=MODEL, input=[asked], tools=[WEATHER], tool_choice="auto")
+        answer = client.responses.create(model=MODEL, input=[message], tools=[WEATHER], tool_choice="auto")
     (call,) = answer.output
     assert (call.type, call.name, json.loads(call.arguments)) == ("function_call", "weather", {"city": "Bern"})
     assert upstream.bodies[-1]["tools"][0]["function"]["name"] == "weather"
-    told: Any = [
-        asked,
+    follow_up: Any = [
+        message,
         {"type": "function_call", "call_id": call.call_id, "name": call.name, "arguments": call.arguments},
         {"type": "function_call_output", "call_id": call.call_id, "output": "raining"},
     ]
-    assert client.responses.create(model=MODEL, input=told, tools=[WEATHER]).output_text == "It is raining."
+    assert client.responses.create(model=MODEL, input=follow_up, tools=[WEATHER]).output_text == "It is raining."
 
 
 @pytest.mark.parametrize("streams", [False, True])
-def test_005_several_tools_may_be_called_at_once(client: OpenAI, streams: bool) -> None:
-    asked: Any = {"model": MODEL, "input": "The weather and the time?", "tools": [WEATHER]}
+def test_005_parallel_tool_calls_are_passed_through(client: OpenAI, streams: bool) -> None:
+    request: Any = {"model": MODEL, "input": "The weather and the time?", "tools": [WEATHER]}
     if streams:
-        with client.responses.stream(**asked) as stream:
+        with client.responses.stream(**request) as stream:
             answer: Any = stream.get_final_response()
     else:
-        answer = cast(Any, client.responses.create(**asked))
+        answer = cast(Any, client.responses.create(**request))
     called = [(call.call_id, call.name, json.loads(call.arguments)) for call in answer.output]
     assert called == [("call_1", "weather", {"city": "Bern"}), ("call_2", "time", {"zone": "CET"})]
 
 
 @pytest.mark.parametrize("streams", [False, True])
-def test_005_a_refusal_is_told_as_such(client: OpenAI, streams: bool) -> None:
+def test_005_a_refusal_of_the_model_is_returned_as_a_refusal(client: OpenAI, streams: bool) -> None:
     if streams:
         events = list(client.responses.create(model=MODEL, input="refuse", stream=True))
-        told = [event.delta for event in events if event.type == "response.refusal.delta"]
-        assert ("".join(told), len(told)) == ("I would rather not.", 7)
+        deltas = [event.delta for event in events if event.type == "response.refusal.delta"]
+        assert ("".join(deltas), len(deltas)) == ("I would rather not.", 7)
         assert [event.refusal for event in events if event.type == "response.refusal.done"] == ["I would rather not."]
         assert events[-1].type == "response.completed"
         answer = events[-1].response
@@ -101,7 +101,7 @@ def test_005_a_refusal_is_told_as_such(client: OpenAI, streams: bool) -> None:
     assert answer.output_text == ""
 
 
-def test_005_without_a_language_model_memories_answer(plain: OpenAI) -> None:
+def test_005_without_a_language_model_the_answer_is_made_from_memories(plain: OpenAI) -> None:
     answer = plain.responses.create(model="scrubjay", input="What colour is the moon base?")
     assert answer.output_text == "Nothing is remembered about this."
     with plain.responses.stream(model="scrubjay", input="What colour is the moon base?") as stream:
@@ -109,7 +109,7 @@ def test_005_without_a_language_model_memories_answer(plain: OpenAI) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "param"),
+    ("fields", "param"),
     [
         ({"previous_response_id": "resp_1"}, "previous_response_id"),
         ({"background": True}, "background"),
@@ -119,15 +119,15 @@ def test_005_without_a_language_model_memories_answer(plain: OpenAI) -> None:
         ({"input": []}, "input"),
     ],
 )
-def test_005_what_is_not_supported_says_so(client: OpenAI, given: dict[str, Any], param: str) -> None:
+def test_005_unsupported_fields_are_refused_by_name(client: OpenAI, fields: dict[str, Any], param: str) -> None:
     with pytest.raises(openai.BadRequestError) as caught:
-        cast(Any, client.responses.create)(**{"model": MODEL, "input": "hi", **given})
+        cast(Any, client.responses.create)(**{"model": MODEL, "input": "hi", **fields})
     assert caught.value.param == param
 
 
-@pytest.mark.parametrize("asked", ["break off", "break midway"])
-def test_005_an_answer_that_breaks_off_is_told_as_such(client: OpenAI, asked: str) -> None:
-    events = list(client.responses.create(model=MODEL, input=asked, stream=True))
+@pytest.mark.parametrize("prompt", ["break off", "break midway"])
+def test_005_an_interrupted_stream_ends_with_an_error(client: OpenAI, prompt: str) -> None:
+    events = list(client.responses.create(model=MODEL, input=prompt, stream=True))
     assert events[-1].type == "error"
     assert events[-1].message
     assert KEY not in events[-1].message

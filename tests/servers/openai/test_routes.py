@@ -1,4 +1,4 @@
-"""What the operator chooses and what a key opens, in the process of the test."""
+"""Settings of the OpenAI routes and scopes of keys, in the process of the test."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ from scrubjay.app.http_server import build_http
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
 from scrubjay.app.store import Store
-from scrubjay.features.chat.exchange_recorder import Exchange, Keeper
+from scrubjay.features.chat.exchange_recorder import Exchange, ExchangeRecorder
 from scrubjay.features.keys.issuer import KeyIssuer
 from scrubjay.servers.openai.conversation import memories_in
 from scrubjay.tooling.context import CallContext
@@ -22,17 +22,17 @@ from tests.servers.openai.upstream import KEY, MODEL, Upstream
 
 Json = dict[str, Any]
 LONG = "The lighthouse of Utsira was painted red. " * 8
-# More bytes than letters, and about as many tokens as bytes by four.
-FOREIGN = "The lighthouse 灯台は赤く塗られていました。" * 5
+# More bytes than characters; about one token per four bytes.
+NON_ASCII = "The lighthouse 灯台は赤く塗られていました。" * 5
 
 
 @asynccontextmanager
 async def served(
-    home: Path, url: str | None, scopes: str | None = None, *, llm: Json | None = None, **chosen: Any
+    home: Path, url: str | None, scopes: str | None = None, *, llm: Json | None = None, **options: Any
 ) -> AsyncGenerator[httpx2.AsyncClient]:
     model = {"base_url": url, "model": MODEL, "api_key": KEY} if url else {}
-    given = {"home": home, "llm": {**model, **(llm or {})}, "summaries": {"automatic": "off"}, "openai": chosen}
-    async with running(Settings.model_validate(given)) as application:
+    settings = {"home": home, "llm": {**model, **(llm or {})}, "summaries": {"automatic": "off"}, "openai": options}
+    async with running(Settings.model_validate(settings)) as application:
         for content in ("The lighthouse keeper is Olav.", LONG):
             arguments = {"content": content}
             await application.dispatcher.call("remember", arguments, CallContext(surface="python"))
@@ -41,21 +41,24 @@ async def served(
             keys = KeyIssuer((await application.services.get(Store)).keys, application.registry.families)
             headers["Authorization"] = f"Bearer {(await keys.create('somebody', scopes, None)).text}"
         app = build_http(application)
-        door = httpx2.ASGITransport(app)
-        async with alive(app), httpx2.AsyncClient(transport=door, base_url="http://localhost", headers=headers) as http:
+        asgi = httpx2.ASGITransport(app)
+        async with (
+            lifespan(app),
+            httpx2.AsyncClient(transport=asgi, base_url="http://localhost", headers=headers) as http,
+        ):
             yield http
 
 
 @asynccontextmanager
-async def alive(app: ASGIApp) -> AsyncGenerator[None]:
-    """Begin and end the application's life, as a server does."""
-    send_in, receive = anyio.create_memory_object_stream[Message](1)
-    send, told = anyio.create_memory_object_stream[Message](1)
-    async with send_in, receive, send, told, anyio.create_task_group() as tasks:
+async def lifespan(app: ASGIApp) -> AsyncGenerator[None]:
+    """Run the ASGI lifespan of the application, as a server does."""
+    to_app, receive = anyio.create_memory_object_stream[Message](1)
+    send, from_app = anyio.create_memory_object_stream[Message](1)
+    async with to_app, receive, send, from_app, anyio.create_task_group() as tasks:
         tasks.start_soon(cast(Any, app), {"type": "lifespan", "asgi": {"version": "3.0"}}, receive.receive, send.send)
         for step in ("startup", "shutdown"):
-            await send_in.send({"type": f"lifespan.{step}"})
-            assert (await told.receive())["type"] == f"lifespan.{step}.complete"
+            await to_app.send({"type": f"lifespan.{step}"})
+            assert (await from_app.receive())["type"] == f"lifespan.{step}.complete"
             if step == "startup":
                 yield
 
@@ -65,30 +68,30 @@ async def ask(http: httpx2.AsyncClient, text: str = "Who keeps the lighthouse?",
     return await http.post("/v1/chat/completions", json=body)
 
 
-async def test_005_memories_keep_to_their_budget(tmp_path: Path, upstream: Upstream) -> None:
-    for tokens, told in ((1_000, 2), (90, 1), (0, 0)):
+async def test_005_memories_stay_within_the_token_budget(tmp_path: Path, upstream: Upstream) -> None:
+    for tokens, count in ((1_000, 2), (90, 1), (0, 0)):
         async with served(tmp_path / str(tokens), upstream.url, recall_tokens=tokens, remember=False) as http:
             answer = (await ask(http)).json()
         first = upstream.bodies[-1]["messages"][0]
-        assert len(answer["scrubjay"]["memories"]) == told
-        assert (first["role"] == "system") == bool(told)
-        assert not told or len(first["content"]) <= 4 * tokens
-        assert answer["scrubjay"]["tokens"] == (-(-len(first["content"]) // 4) if told else 0)
+        assert len(answer["scrubjay"]["memories"]) == count
+        assert (first["role"] == "system") == bool(count)
+        assert not count or len(first["content"]) <= 4 * tokens
+        assert answer["scrubjay"]["tokens"] == (-(-len(first["content"]) // 4) if count else 0)
         assert answer["scrubjay"]["remembers"] is False
 
 
-@pytest.mark.parametrize(("tokens", "told"), [(100, 0), (130, 1)])
-async def test_005_writing_with_more_bytes_has_more_tokens(
-    tmp_path: Path, upstream: Upstream, tokens: int, told: int
+@pytest.mark.parametrize(("tokens", "count"), [(100, 0), (130, 1)])
+async def test_005_non_ascii_text_counts_more_tokens(
+    tmp_path: Path, upstream: Upstream, tokens: int, count: int
 ) -> None:
     async with served(tmp_path, upstream.url, recall_tokens=tokens, remember=False) as http:
-        kept = (await http.post("/v1/tools/remember", json={"content": FOREIGN})).json()["id"]
-        found = (await ask(http, "灯台は赤く塗られていました")).json()["scrubjay"]
-    assert len([one for one in found["memories"] if one["id"] == kept]) == told
-    assert found["tokens"] <= tokens
+        stored = (await http.post("/v1/tools/remember", json={"content": NON_ASCII})).json()["id"]
+        scrubjay = (await ask(http, "灯台は赤く塗られていました")).json()["scrubjay"]
+    assert len([one for one in scrubjay["memories"] if one["id"] == stored]) == count
+    assert scrubjay["tokens"] <= tokens
 
 
-async def test_005_any_model_can_be_named_where_the_operator_says_so(tmp_path: Path, upstream: Upstream) -> None:
+async def test_005_any_model_can_be_used_when_the_operator_allows_it(tmp_path: Path, upstream: Upstream) -> None:
     async with served(tmp_path, upstream.url, any_model=True, remember=False) as http:
         assert (await ask(http, model="another-model")).status_code == 200
         assert upstream.bodies[-1]["model"] == "another-model"
@@ -96,14 +99,14 @@ async def test_005_any_model_can_be_named_where_the_operator_says_so(tmp_path: P
         assert upstream.bodies[-1]["model"] == MODEL
 
 
-async def test_005_a_language_model_without_its_key_is_told_as_such(tmp_path: Path) -> None:
+async def test_005_a_language_model_without_its_key_is_misconfigured(tmp_path: Path) -> None:
     wrong = {"api_key": None, "api_key_env": "NO_SUCH_VARIABLE"}
     async with served(tmp_path, "http://127.0.0.1:9/v1", llm=wrong) as http:
         answer = await ask(http)
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "misconfigured")
 
 
-async def test_005_a_service_that_keeps_failing_is_left_alone(tmp_path: Path, upstream: Upstream) -> None:
+async def test_005_the_circuit_breaker_opens_after_repeated_failures(tmp_path: Path, upstream: Upstream) -> None:
     async with served(tmp_path, upstream.url, remember=False) as http:
         statuses = [(await ask(http, "fail 500")).status_code for _ in range(5)]
         before = len(upstream.bodies)
@@ -116,9 +119,14 @@ async def test_005_a_service_that_keeps_failing_is_left_alone(tmp_path: Path, up
 
 @pytest.mark.parametrize(
     ("scope", "chat", "plain", "embeddings"),
-    [("memory:read", 200, 403, 403), ("asking", 403, 200, 403), ("embeddings:read", 403, 403, 200)],
+    [
+        ("memory:read", 200, 403, 403),
+        ("asking", 403, 403, 403),
+        ("asking,memory:read", 200, 200, 403),
+        ("embeddings:read", 403, 403, 200),
+    ],
 )
-async def test_005_a_key_opens_what_its_scopes_say(
+async def test_005_a_key_allows_what_its_scopes_say(
     tmp_path: Path, upstream: Upstream, scope: str, chat: int, plain: int, embeddings: int
 ) -> None:
     async with served(tmp_path / "llm", upstream.url, scope) as http:
@@ -134,14 +142,14 @@ async def test_005_a_key_opens_what_its_scopes_say(
         assert embedded.status_code == embeddings
 
 
-async def test_024_the_language_model_is_told_which_request_it_answers(tmp_path: Path, upstream: Upstream) -> None:
+async def test_024_the_request_id_and_trace_are_sent_to_the_language_model(tmp_path: Path, upstream: Upstream) -> None:
     traceparent = f"00-{'ab' * 16}-{'cd' * 8}-01"
     async with served(tmp_path, upstream.url, remember=False) as http:
         http.headers |= {"X-Request-Id": "mine", "traceparent": traceparent}
         for path, body in (("/api/chat", {"message": "hi"}), ("/v1/responses", {"model": MODEL, "input": "hi"})):
             assert (await http.post(path, json=body)).status_code == 200
-            told = upstream.headers[-1]
-            assert (told["X-Request-Id"], told["traceparent"]) == ("mine", traceparent)
+            headers = upstream.headers[-1]
+            assert (headers["X-Request-Id"], headers["traceparent"]) == ("mine", traceparent)
 
 
 PICTURE = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}]
@@ -152,7 +160,7 @@ WITHOUT_WORDS = {"messages": [{"role": "user", "content": PICTURE}]}
     "body", [{"scrubjay": {"recall": False}}, {"messages": [{"role": "user", "content": PICTURE}]}]
 )
 @pytest.mark.parametrize("tokens", [1_000, 0])
-async def test_015_a_key_that_may_not_recall_does_not_reach_the_model_by_asking_for_nothing_to_be_recalled(
+async def test_015_a_key_without_recall_permission_cannot_use_the_model_with_recall_disabled(
     tmp_path: Path, upstream: Upstream, body: Json, tokens: int
 ) -> None:
     before = len(upstream.bodies)
@@ -166,14 +174,16 @@ async def test_015_a_key_that_may_not_recall_does_not_reach_the_model_by_asking_
     assert len(upstream.bodies) == before
 
 
-async def test_005_halves_of_a_sign_are_kept_as_one(tmp_path: Path) -> None:
+async def test_005_split_surrogate_pairs_are_stored_as_one_character(tmp_path: Path) -> None:
     async with running(Settings.model_validate({"home": tmp_path})) as application:
         context = CallContext(surface="openai")
-        keeper = Keeper(application.dispatcher, "add_memory")
-        keeper.keep(Exchange(prompt="x", answer="\ud83d" + "\ude00 \ud83d", session_id="s", context=context))
-        await keeper.finish()
-        found = await application.dispatcher.call("get_session_memories", {"sessionId": "s"}, context)
-    assert found.model_dump()["memories"][0]["response"] == "😀 \ufffd"
+        recorder = ExchangeRecorder(application.dispatcher, "add_memory")
+        recorder.start_recording(
+            Exchange(prompt="x", answer="\ud83d" + "\ude00 \ud83d", session_id="s", context=context)
+        )
+        await recorder.drain()
+        memories = await application.dispatcher.call("get_session_memories", {"sessionId": "s"}, context)
+    assert memories.model_dump()["memories"][0]["response"] == "😀 \ufffd"
 
 
 @pytest.mark.parametrize(

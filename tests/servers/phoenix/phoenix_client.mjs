@@ -1,4 +1,4 @@
-// What every script with the unmodified npm `phoenix` client needs. Node has a WebSocket; a browser page has a location.
+// Helpers for scripts with the unmodified npm `phoenix` client. Node has a global WebSocket.
 import { Presence, Socket } from "../../conformance/node_modules/phoenix/priv/static/phoenix.mjs";
 
 export { Presence, Socket };
@@ -9,8 +9,8 @@ export function connect(url, options = {}) {
   return socket;
 }
 
-// The answer to a push, or `{status, ...response}` of a refusal.
-export function answer(push) {
+// Resolve with the reply to a push, or `{refused: response}`.
+export function reply(push) {
   return new Promise((resolve) =>
     push
       .receive("ok", (response) => resolve(response))
@@ -19,8 +19,8 @@ export function answer(push) {
   );
 }
 
-// The next event for which `fits` holds; events are kept from the moment this is called with a channel.
-export function heard(channel) {
+// Record the events of a channel from now on; `next` resolves with the first one for which `fits` holds.
+export function watch(channel) {
   const events = [];
   let wake = () => {};
   const onMessage = channel.onMessage.bind(channel);
@@ -41,7 +41,7 @@ export function heard(channel) {
   return { events, next };
 }
 
-export function tell(result) {
+export function finish(result) {
   console.log(JSON.stringify(result));
   process.exit(0);
 }

@@ -1,8 +1,8 @@
-// One run of the real client through all that the channel offers; prints what it saw as one JSON object.
-import { Presence, answer, connect, heard, tell } from "./phoenix_client.mjs";
+// Run the real client through all features of the channel and print what it observed as one JSON object.
+import { Presence, reply, connect, watch, finish } from "./phoenix_client.mjs";
 
 const [url, key, model] = process.argv.slice(2);
-const saw = {};
+const observed = {};
 
 const socket = connect(url, { params: { token: "not-looked-at" } });
 const channel = socket.channel("cortex:agent-123", { api_key: key });
@@ -11,76 +11,76 @@ const remembering = await fetch(`${url}/v1/tools/remember`, {
   headers: { Authorization: `Bearer ${key}` },
   body: JSON.stringify({ content: "Users prefer dark mode." }),
 });
-saw.remembered = remembering.status;
-const { events, next } = heard(channel);
+observed.remembered = remembering.status;
+const { events, next } = watch(channel);
 const presence = new Presence(channel);
-saw.joined = await answer(channel.join());
+observed.joined = await reply(channel.join());
 
-saw.accepted = await answer(channel.push("query", { q: "What do users prefer?", ref: "q1", priority: 9, timeout: 20000 }));
-saw.result = await next("result", ({ ref }) => ref === "q1");
-saw.thoughts = events.filter(({ event }) => event === "thought");
+observed.accepted = await reply(channel.push("query", { q: "What do users prefer?", ref: "q1", priority: 9, timeout: 20000 }));
+observed.result = await next("result", ({ ref }) => ref === "q1");
+observed.thoughts = events.filter(({ event }) => event === "thought");
 
-saw.slow = await answer(channel.push("query", { q: "Please write what users prefer", ref: "q2" }));
-await fetch(`${model}/asked/1`);
-saw.interrupt = await answer(channel.push("interrupt", { ref: "q2", reason: "user cancelled" }));
-saw.interrupted = await next("interrupted");
-saw.interrupted_result = await next("result", ({ ref }) => ref === "q2");
-saw.abandoned = await (await fetch(`${model}/abandoned/1`)).json();
+observed.slow = await reply(channel.push("query", { q: "Please write what users prefer", ref: "q2" }));
+await fetch(`${model}/hanging/1`);
+observed.interrupt = await reply(channel.push("interrupt", { ref: "q2", reason: "user cancelled" }));
+observed.interrupted = await next("interrupted");
+observed.interrupted_result = await next("result", ({ ref }) => ref === "q2");
+observed.disconnected = await (await fetch(`${model}/disconnected/1`)).json();
 
-await answer(channel.push("query", { q: "Please write what users prefer", ref: "q3", timeout: 300 }));
-saw.late = await next("result", ({ ref }) => ref === "q3");
+await reply(channel.push("query", { q: "Please write what users prefer", ref: "q3", timeout: 300 }));
+observed.late = await next("result", ({ ref }) => ref === "q3");
 
-saw.ping = await answer(channel.push("ping", {}));
-saw.unknown_interrupt = await answer(channel.push("interrupt", { ref: "nobody" }));
-saw.incomplete = await answer(channel.push("query", { priority: 1 }));
-saw.binary = await answer(channel.push("query", new Uint8Array([1, 2, 3]).buffer));
-saw.heartbeat = await new Promise((resolve) => socket.ping((milliseconds) => resolve(milliseconds >= 0)));
+observed.ping = await reply(channel.push("ping", {}));
+observed.unknown_interrupt = await reply(channel.push("interrupt", { ref: "nobody" }));
+observed.incomplete = await reply(channel.push("query", { priority: 1 }));
+observed.binary = await reply(channel.push("query", new Uint8Array([1, 2, 3]).buffer));
+observed.heartbeat = await new Promise((resolve) => socket.ping((milliseconds) => resolve(milliseconds >= 0)));
 
-saw.called = await answer(channel.push("call", { tool: "remember", arguments: { content: "Users like tea." }, ref: "c1" }));
-saw.call_result = await next("result", ({ ref }) => ref === "c1");
+observed.called = await reply(channel.push("call", { tool: "remember", arguments: { content: "Users like tea." }, ref: "c1" }));
+observed.call_result = await next("result", ({ ref }) => ref === "c1");
 
 // Another connection of the same agent, with the key as authToken.
 const came = new Promise((resolve) => presence.onJoin((id, _, { metas }) => resolve([id, metas.length])));
 const second = connect(url, { authToken: key });
 const other = second.channel("cortex:agent-123");
-const others = heard(other);
+const others = watch(other);
 const otherPresence = new Presence(other);
 const synced = new Promise((resolve) => otherPresence.onSync(resolve));
-saw.second_joined = await answer(other.join());
-saw.came = await came;
+observed.second_joined = await reply(other.join());
+observed.came = await came;
 await synced;
-saw.present = presence.list((id, { metas }) => [id, metas.length, Object.keys(metas[0]).sort()]);
-saw.present_to_second = otherPresence.list((id, { metas }) => [id, metas.length]);
-await answer(other.push("query", { q: "What do users prefer?", ref: "q1" }));
-saw.second_result = (await others.next("result")).status;
-saw.not_mine = events.filter(({ event, ref }) => event === "result" && ref === "q1").length;
+observed.present = presence.list((id, { metas }) => [id, metas.length, Object.keys(metas[0]).sort()]);
+observed.present_to_second = otherPresence.list((id, { metas }) => [id, metas.length]);
+await reply(other.push("query", { q: "What do users prefer?", ref: "q1" }));
+observed.second_result = (await others.next("result")).status;
+observed.not_mine = events.filter(({ event, ref }) => event === "result" && ref === "q1").length;
 const left = new Promise((resolve) => presence.onLeave((id, { metas }) => metas.length === 1 && resolve(id)));
 let closed = false;
 other.onClose(() => (closed = true));
-saw.leave = await answer(other.leave());
-saw.left = await left;
-saw.closed = closed;
+observed.leave = await reply(other.leave());
+observed.left = await left;
+observed.closed = closed;
 second.disconnect();
 
 // Several topics on one socket.
 const third = socket.channel("cortex:agent-456");
-saw.keyless = await answer(third.join());
+observed.keyless = await reply(third.join());
 third.leave();
 const fourth = socket.channel("cortex:agent-789", { token: key });
-saw.fourth = await answer(fourth.join());
-saw.subscribed = await answer(fourth.push("subscribe", { events: ["result"] }));
-const quiet = heard(fourth);
-await answer(fourth.push("query", { q: "What do users prefer?", ref: "q1" }));
+observed.fourth = await reply(fourth.join());
+observed.subscribed = await reply(fourth.push("subscribe", { events: ["result"] }));
+const quiet = watch(fourth);
+await reply(fourth.push("query", { q: "What do users prefer?", ref: "q1" }));
 await quiet.next("result");
-saw.quiet = [...new Set(quiet.events.map(({ event }) => event))];
+observed.quiet = [...new Set(quiet.events.map(({ event }) => event))];
 const stranger = socket.channel("lobby", { api_key: key });
-saw.stranger = await answer(stranger.join());
+observed.stranger = await reply(stranger.join());
 stranger.leave();
 
 const wrong = connect(url);
 const refused = wrong.channel("cortex:agent-123", { api_key: "wrong-key-wrong-key" });
-saw.wrong = await answer(refused.join());
+observed.wrong = await reply(refused.join());
 refused.leave();
-saw.without_key = await answer(wrong.channel("cortex:agent-1").join());
+observed.without_key = await reply(wrong.channel("cortex:agent-1").join());
 wrong.disconnect();
-tell(saw);
+finish(observed);

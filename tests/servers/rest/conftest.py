@@ -1,4 +1,4 @@
-"""The toy server, and a client that reaches it without a socket."""
+"""The toy server, and a client that calls it without a socket."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -6,18 +6,18 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.servers.rest.toys import Toys, make_toys
+from tests.servers.rest.toy_server import ToyServer, make_toy_server
 
 
 @pytest.fixture
-async def toys(tmp_path: Path) -> AsyncGenerator[Toys]:
-    toys = make_toys(tmp_path)
-    async with toys.app.router.lifespan_context(toys.app):
-        yield toys
+async def server(tmp_path: Path) -> AsyncGenerator[ToyServer]:
+    server = make_toy_server(tmp_path)
+    async with server.app.router.lifespan_context(server.app):
+        yield server
 
 
 @pytest.fixture
-async def client(toys: Toys) -> AsyncGenerator[httpx2.AsyncClient]:
-    transport = httpx2.ASGITransport(toys.app)
+async def client(server: ToyServer) -> AsyncGenerator[httpx2.AsyncClient]:
+    transport = httpx2.ASGITransport(server.app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client

@@ -1,4 +1,4 @@
-"""The REST application's other routes, and the one body of every failure."""
+"""The other routes of the REST application, and the common body of all errors."""
 
 import os
 import subprocess
@@ -15,32 +15,32 @@ from scrubjay.servers.rest.app import build_app
 from scrubjay.tooling.declaration import Request, Result, tool
 from scrubjay.tooling.listing import Listing
 from scrubjay.tooling.registry import Registry, Toolset
-from tests.servers.rest.toys import CORE, TOYS, Toys, echo, make_toys
+from tests.servers.rest.toy_server import CORE, TOYS, ToyServer, echo, make_toy_server
 
 
-async def test_liveness_is_told_without_a_store(tmp_path: Path):
-    app = make_toys(tmp_path).app  # its lifespan does not run, so nothing is open
+async def test_liveness_is_reported_without_a_store(tmp_path: Path):
+    app = make_toy_server(tmp_path).app  # its lifespan does not run, so no store is open
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
         response = await client.get("/health")
-    told = response.json()
-    assert (response.status_code, told["status"], told["version"]) == (200, "healthy", "1.2.3")
-    assert told["stores"] == {"episodic": "pending", "semantic": "pending", "procedural": "pending"}
-    assert told["tools"] == {"count": len(TOYS)}
-    assert told["system"]["memory_mb"] > 10
+    fields = response.json()
+    assert (response.status_code, fields["status"], fields["version"]) == (200, "healthy", "1.2.3")
+    assert fields["stores"] == {"episodic": "pending", "semantic": "pending", "procedural": "pending"}
+    assert fields["tools"] == {"count": len(TOYS)}
+    assert fields["system"]["memory_mb"] > 10
 
 
-async def test_the_list_is_the_servers_own_unless_asked_otherwise(client: httpx2.AsyncClient):
+async def test_the_tool_list_can_be_selected(client: httpx2.AsyncClient):
     async def names(query: str) -> list[str]:
         return [tool["name"] for tool in (await client.get(f"/v1/tools{query}")).json()["tools"]]
 
     assert await names("") == CORE
     assert await names("?tools=core") == CORE
     assert await names("?tools=all") == [tool.name for tool in TOYS]
-    assert await names("?tools=trouble") == ["fail", "break_down", "hang"]
+    assert await names("?tools=trouble") == ["fail", "raise_unexpectedly", "hang"]
     assert await names("?tools=talk,hang") == ["echo", "hang"]
 
 
-async def test_an_unknown_toolset_is_invalid_and_tells_the_nearest(client: httpx2.AsyncClient):
+async def test_an_unknown_toolset_is_invalid_with_the_nearest_name(client: httpx2.AsyncClient):
     response = await client.get("/v1/tools?tools=troubel")
     error = response.json()["error"]
     assert (response.status_code, error["code"], error["hint"]) == (422, "invalid_request", "did you mean trouble?")
@@ -66,7 +66,7 @@ async def test_an_unknown_tool_cannot_be_described(client: httpx2.AsyncClient):
     assert (response.status_code, response.json()["error"]["code"]) == (404, "unknown_tool")
 
 
-async def test_a_job_can_be_looked_at(client: httpx2.AsyncClient):
+async def test_a_job_can_be_read(client: httpx2.AsyncClient):
     started = (await client.post("/v1/tools/count", json={"steps": 1}, headers={"Prefer": "wait=5"})).json()
     assert (await client.get(f"/v1/jobs/{started['job_id']}")).json() == started
 
@@ -80,7 +80,7 @@ async def test_a_path_that_does_not_exist_is_not_found(client: httpx2.AsyncClien
         "error": {
             "code": "not_found",
             "message": f"there is nothing at {path}",
-            "hint": "/docs shows what there is",
+            "hint": "/docs lists all paths",
             "details": {},
         },
         "request_id": body["request_id"],
@@ -100,32 +100,32 @@ async def test_a_path_that_does_not_exist_is_not_found(client: httpx2.AsyncClien
         ("NONSENSE", "/v1/tools", "GET"),
     ],
 )
-async def test_a_method_that_a_path_does_not_take_is_told_what_it_takes(
+async def test_a_wrong_method_is_refused_with_the_allowed_methods(
     client: httpx2.AsyncClient, method: str, path: str, allowed: str
 ):
     response = await client.request(method, path)
     error = response.json()["error"]
     assert (response.status_code, response.headers["allow"]) == (405, allowed)
-    assert (error["code"], error["hint"]) == ("invalid_request", f"it takes {allowed}")
+    assert (error["code"], error["hint"]) == ("invalid_request", f"use {allowed}")
 
 
-async def test_a_bug_in_the_gateway_is_a_typed_answer(toys: Toys):
+async def test_an_unexpected_exception_in_a_route_is_a_typed_error(server: ToyServer):
     async def broken() -> Any:
         raise ZeroDivisionError("secret-in-a-message")
 
-    toys.app.add_api_route("/broken", broken)
-    transport = httpx2.ASGITransport(toys.app, raise_app_exceptions=False)
+    server.app.add_api_route("/broken", broken)
+    transport = httpx2.ASGITransport(server.app, raise_app_exceptions=False)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
         response = await client.get("/broken")
     assert (response.status_code, response.json()["error"]["code"]) == (500, "internal")
     assert "secret-in-a-message" not in response.text
 
 
-async def test_what_fastapi_itself_refuses_has_the_one_body_too(toys: Toys, client: httpx2.AsyncClient):
+async def test_errors_of_fastapi_have_the_common_body(server: ToyServer, client: httpx2.AsyncClient):
     async def double(number: int) -> int:
         raise HTTPException(418, "no numbers today")
 
-    toys.app.add_api_route("/double", double)
+    server.app.add_api_route("/double", double)
     invalid = await client.get("/double?number=many")
     refused = await client.get("/double?number=1")
     assert (invalid.status_code, invalid.json()["error"]["code"]) == (422, "invalid_request")
@@ -143,12 +143,12 @@ class Greeted(Result):
 
 @tool("manners")
 async def greet(request: Greeting) -> Greeted:
-    """Greet somebody."""
+    """Return a greeting."""
     return Greeted(text=f"hello {request.name}")
 
 
-async def test_a_new_tool_is_callable_listed_described_and_documented_without_a_change_here(tmp_path: Path):
-    app = make_toys(tmp_path, tools=[*TOYS, greet]).app
+async def test_a_new_tool_is_callable_listed_described_and_documented_automatically(tmp_path: Path):
+    app = make_toy_server(tmp_path, tools=[*TOYS, greet]).app
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
         assert (await client.post("/v1/tools/greet", json={"name": "you"})).json() == {"text": "hello you"}
         assert "greet" in [tool["name"] for tool in (await client.get("/v1/tools")).json()["tools"]]
@@ -157,27 +157,27 @@ async def test_a_new_tool_is_callable_listed_described_and_documented_without_a_
     assert document["paths"]["/v1/tools/greet"]["post"]["operationId"] == "greet"
 
 
-async def test_a_store_that_cannot_be_opened_is_told_by_the_list(toys: Toys):
+async def test_a_store_that_cannot_be_opened_is_an_error_of_the_list(server: ToyServer):
     async def uses() -> dict[str, int]:
         raise StoreUnusable("the store is damaged")
 
     registry = Registry(TOYS)
-    app = build_app(toys.dispatcher, Listing(registry, Toolset(), uses), toys.services, version="1")
+    app = build_app(server.dispatcher, Listing(registry, Toolset(), uses), server.services, version="1")
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
         response = await client.get("/v1/tools")
     assert (response.status_code, response.json()["error"]["code"]) == (503, "store_unusable")
 
 
-def test_no_variable_of_the_environment_makes_it_send_telemetry(tmp_path: Path):
-    # In a child of its own: FastAPI reads the environment when the application starts.
+def test_environment_variables_do_not_enable_telemetry(tmp_path: Path):
+    # In a child process: FastAPI reads the environment when the application starts.
     script = f"""
 import anyio
 from pathlib import Path
 from fastapi.telemetry import _runtime
-from tests.servers.rest.toys import make_toys
+from tests.servers.rest.toy_server import make_toy_server
 def configured(signal): raise SystemExit("telemetry looks for an exporter")
 _runtime._export_endpoint = configured
-app = make_toys(Path({str(tmp_path)!r})).app
+app = make_toy_server(Path({str(tmp_path)!r})).app
 async def run():
     messages = [{{"type": "lifespan.startup"}}, {{"type": "lifespan.shutdown"}}]
     async def receive(): return messages.pop(0)

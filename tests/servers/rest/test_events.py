@@ -10,33 +10,33 @@ import pytest
 from scrubjay.core.progress import SilentReporter
 from scrubjay.servers.rest import events
 from scrubjay.tooling.jobs.service import JobService
-from tests.servers.rest.serving import serving
-from tests.servers.rest.toys import Toys
+from tests.servers.rest.toy_server import ToyServer
+from tests.servers.rest.uvicorn_server import serving
 
 
 def _parse(block: str) -> dict[str, str]:
     return dict(line.split(": ", 1) for line in block.splitlines())
 
 
-async def _start(toys: Toys, **arguments: object) -> str:
-    job = await (await toys.services.get(JobService)).start("count", {"arguments": arguments, "context": _CONTEXT})
-    await toys.stage.began.wait()
+async def _start(server: ToyServer, **arguments: object) -> str:
+    job = await (await server.services.get(JobService)).start("count", {"arguments": arguments, "context": _CONTEXT})
+    await server.controls.began.wait()
     return job.id
 
 
 _CONTEXT: dict[str, Any] = {"surface": "rest"}
 
 
-async def test_a_watcher_sees_every_change_and_the_end(toys: Toys):
-    job_id = await _start(toys, gated=True, steps=2)
+async def test_a_watcher_gets_every_change_and_the_end(server: ToyServer):
+    job_id = await _start(server, gated=True, steps=2)
     blocks: list[str] = []
-    async with serving(toys.app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+    async with serving(server.app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         with anyio.fail_after(5):
             async with client.stream("GET", f"/v1/jobs/{job_id}/events") as response:
                 assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
                 async for text in response.aiter_text():
                     blocks += [block for block in text.split("\n\n") if block]
-                    toys.stage.gate.set()
+                    server.controls.gate.set()
     parsed = [_parse(block) for block in blocks]
     jobs = [json.loads(event["data"]) for event in parsed]
     assert [(event["event"], event["id"]) for event in parsed] == [("job", str(n + 1)) for n in range(len(parsed))]
@@ -57,37 +57,37 @@ async def test_a_watcher_sees_every_change_and_the_end(toys: Toys):
     }
 
 
-async def test_a_job_that_has_ended_is_told_once(toys: Toys, client: httpx2.AsyncClient):
-    job_id = await _start(toys, steps=0)
-    await (await toys.services.get(JobService)).wait(job_id, 5, SilentReporter())
+async def test_an_ended_job_is_sent_once(server: ToyServer, client: httpx2.AsyncClient):
+    job_id = await _start(server, steps=0)
+    await (await server.services.get(JobService)).wait(job_id, 5, SilentReporter())
     response = await client.get(f"/v1/jobs/{job_id}/events")
     (block,) = response.text.strip().split("\n\n")
     assert json.loads(_parse(block)["data"])["state"] == "completed"
 
 
-async def test_a_quiet_stream_is_kept_alive(toys: Toys, monkeypatch: pytest.MonkeyPatch):
+async def test_an_idle_stream_is_kept_alive(server: ToyServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(events, "KEEP_ALIVE_SECONDS", 0.01)
-    job_id = await _start(toys, gated=True)
+    job_id = await _start(server, gated=True)
     seen = ""
-    async with serving(toys.app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+    async with serving(server.app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         with anyio.fail_after(5):
             async with client.stream("GET", f"/v1/jobs/{job_id}/events") as response:
                 async for text in response.aiter_text():
                     seen += text
                     if "\n\n: still here\n\n" in seen:
-                        toys.stage.gate.set()
-    told = [block for block in seen.split("\n\n") if block.startswith("event: job\n")]
-    assert json.loads(_parse(told[-1])["data"])["state"] == "completed"
+                        server.controls.gate.set()
+    fields = [block for block in seen.split("\n\n") if block.startswith("event: job\n")]
+    assert json.loads(_parse(fields[-1])["data"])["state"] == "completed"
 
 
-async def test_a_watcher_that_leaves_stops_nothing(toys: Toys):
-    job_id = await _start(toys, gated=True)
-    async with serving(toys.app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+async def test_a_watcher_that_disconnects_does_not_stop_the_job(server: ToyServer):
+    job_id = await _start(server, gated=True)
+    async with serving(server.app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         with anyio.fail_after(5):
             async with client.stream("GET", f"/v1/jobs/{job_id}/events") as response:
                 await anext(response.aiter_text())
-    toys.stage.gate.set()
-    job = await (await toys.services.get(JobService)).wait(job_id, 5, SilentReporter())
+    server.controls.gate.set()
+    job = await (await server.services.get(JobService)).wait(job_id, 5, SilentReporter())
     assert (job.state, job.result) == ("completed", {"steps": 2})
 
 
@@ -98,24 +98,24 @@ async def test_an_unknown_job_is_not_found(client: httpx2.AsyncClient, path: str
 
 
 @pytest.mark.parametrize("path", ["/v1/jobs/a%00b", "/v1/jobs/a%00b/events"])
-async def test_a_job_id_that_no_store_can_hold_is_invalid(client: httpx2.AsyncClient, path: str):
+async def test_a_job_id_with_a_nul_is_invalid(client: httpx2.AsyncClient, path: str):
     response = await client.get(path)
     assert (response.status_code, response.json()["error"]["code"]) == (422, "invalid_request")
 
 
-async def test_a_stream_ends_when_the_job_can_no_longer_be_read(toys: Toys, monkeypatch: pytest.MonkeyPatch):
-    job_id = await _start(toys, gated=True)
-    jobs = await toys.services.get(JobService)
-    looks = 0
+async def test_a_stream_ends_when_the_job_can_no_longer_be_read(server: ToyServer, monkeypatch: pytest.MonkeyPatch):
+    job_id = await _start(server, gated=True)
+    jobs = await server.services.get(JobService)
+    reads = 0
     really_get = jobs.get
 
     async def get_twice(job_id: str) -> Any:
-        nonlocal looks
-        looks += 1
-        return await really_get(job_id if looks <= 2 else "job_lost")
+        nonlocal reads
+        reads += 1
+        return await really_get(job_id if reads <= 2 else "job_lost")
 
     monkeypatch.setattr(jobs, "get", get_twice)
-    async with serving(toys.app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+    async with serving(server.app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         with anyio.fail_after(5):
             response = await client.get(f"/v1/jobs/{job_id}/events")
     assert response.text.count("event: job") == 1

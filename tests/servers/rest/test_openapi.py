@@ -1,4 +1,4 @@
-"""The OpenAPI document says exactly what the tools do."""
+"""The OpenAPI document describes the tools exactly."""
 
 import json
 from pathlib import Path
@@ -9,18 +9,18 @@ import pytest
 
 from scrubjay.servers.http.errors import STATUS
 from scrubjay.tooling.declaration import Request, Result, Tool, tool
-from tests.servers.rest.toys import TOYS, count, make_toys
+from tests.servers.rest.toy_server import TOYS, count, make_toy_server
 
 EVERY_FAILURE = sorted({"400", *map(str, STATUS.values())})
 
 
 @pytest.fixture
 def document(tmp_path: Path) -> dict[str, Any]:
-    return make_toys(tmp_path).app.openapi()
+    return make_toy_server(tmp_path).app.openapi()
 
 
 def _expanded(schema: Any, root: dict[str, Any]) -> Any:
-    """The schema with every reference replaced by what it names, and without generated titles."""
+    """Return the schema with all references resolved and without generated titles."""
     if isinstance(schema, list):
         return [_expanded(entry, root) for entry in schema]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(schema, dict):
@@ -38,48 +38,50 @@ def _expanded(schema: Any, root: dict[str, Any]) -> Any:
     }
 
 
-@pytest.mark.parametrize("toy", TOYS, ids=lambda toy: toy.name)
-def test_each_tool_has_its_exact_schemas(document: dict[str, Any], toy: Tool):
-    operation = document["paths"][f"/v1/tools/{toy.name}"]["post"]
+@pytest.mark.parametrize("tool_", TOYS, ids=lambda tool_: tool_.name)
+def test_each_operation_has_the_exact_schemas_of_its_tool(document: dict[str, Any], tool_: Tool):
+    operation = document["paths"][f"/v1/tools/{tool_.name}"]["post"]
     taken = operation["requestBody"]["content"]["application/json"]["schema"]
     answered = operation["responses"]["200"]["content"]["application/json"]["schema"]
     assert set(taken) == set(answered) == {"$ref"}
-    assert _expanded(taken, document) == _expanded(toy.input_schema, toy.input_schema)
-    assert _expanded(answered, document) == _expanded(toy.output_schema, toy.output_schema)
+    assert _expanded(taken, document) == _expanded(tool_.input_schema, tool_.input_schema)
+    assert _expanded(answered, document) == _expanded(tool_.output_schema, tool_.output_schema)
 
 
-@pytest.mark.parametrize("toy", TOYS, ids=lambda toy: toy.name)
-def test_each_tool_is_an_operation_with_every_possible_status(document: dict[str, Any], toy: Tool):
-    operation = document["paths"][f"/v1/tools/{toy.name}"]["post"]
-    assert (operation["operationId"], operation["tags"]) == (toy.name, [toy.family])
-    assert (operation["summary"], operation["description"]) == (toy.summary, toy.description)
-    assert sorted(operation["responses"]) == sorted(["200", *(["202"] if toy.runs_as_job else []), *EVERY_FAILURE])
+@pytest.mark.parametrize("tool_", TOYS, ids=lambda tool_: tool_.name)
+def test_each_tool_is_an_operation_with_every_possible_status(document: dict[str, Any], tool_: Tool):
+    operation = document["paths"][f"/v1/tools/{tool_.name}"]["post"]
+    assert (operation["operationId"], operation["tags"]) == (tool_.name, [tool_.family])
+    assert (operation["summary"], operation["description"]) == (tool_.summary, tool_.description)
+    assert sorted(operation["responses"]) == sorted(["200", *(["202"] if tool_.runs_as_job else []), *EVERY_FAILURE])
     for status in EVERY_FAILURE:
         failure = _expanded(operation["responses"][status], document)
         assert set(failure["content"]["application/json"]["schema"]["properties"]) == {"error", "request_id"}
-    assert operation["requestBody"]["required"] == ("required" in toy.input_schema)
+    assert operation["requestBody"]["required"] == ("required" in tool_.input_schema)
 
 
-def test_a_body_is_only_required_where_a_field_is(document: dict[str, Any]):
-    required = {toy.name: document["paths"][f"/v1/tools/{toy.name}"]["post"]["requestBody"]["required"] for toy in TOYS}
+def test_a_body_is_required_only_when_a_field_is(document: dict[str, Any]):
+    required = {
+        tool_.name: document["paths"][f"/v1/tools/{tool_.name}"]["post"]["requestBody"]["required"] for tool_ in TOYS
+    }
     assert required == {
         "echo": True,
         "fail": True,
-        "break_down": False,
+        "raise_unexpectedly": False,
         "hang": False,
         "count": False,
         "cancel_job": True,
     }
 
 
-def test_only_job_tools_take_a_preference_and_all_take_a_client(document: dict[str, Any]):
-    for toy in TOYS:
-        parameters = document["paths"][f"/v1/tools/{toy.name}"]["post"]["parameters"]
-        expected = ["Scrubjay-Client", *(["Prefer"] if toy is count else [])]
+def test_only_job_tools_accept_prefer_and_all_accept_a_client_name(document: dict[str, Any]):
+    for tool_ in TOYS:
+        parameters = document["paths"][f"/v1/tools/{tool_.name}"]["post"]["parameters"]
+        expected = ["Scrubjay-Client", *(["Prefer"] if tool_ is count else [])]
         assert [(parameter["in"], parameter["name"]) for parameter in parameters] == [("header", n) for n in expected]
 
 
-def test_nothing_is_defined_inline_and_every_reference_leads_somewhere(document: dict[str, Any]):
+def test_there_are_no_inline_definitions_and_no_dangling_references(document: dict[str, Any]):
     text = json.dumps(document)
     assert "$defs" not in text
     _expanded(document, document)
@@ -100,7 +102,7 @@ def test_operation_ids_are_unique_and_families_come_first(document: dict[str, An
     ]
 
 
-def test_every_route_of_its_own_is_documented(document: dict[str, Any]):
+def test_every_other_route_is_documented(document: dict[str, Any]):
     assert [path for path in document["paths"] if not path.startswith("/v1/tools/")] == [
         "/v1/tools",
         "/v1/jobs/{job_id}",
@@ -117,8 +119,8 @@ def test_every_route_of_its_own_is_documented(document: dict[str, Any]):
     }
 
 
-def test_a_key_is_documented_only_where_it_is_demanded(tmp_path: Path, document: dict[str, Any]):
-    guarded = make_toys(tmp_path, requires_key=True).app.openapi()
+def test_a_key_is_documented_only_when_it_is_required(tmp_path: Path, document: dict[str, Any]):
+    guarded = make_toy_server(tmp_path, requires_key=True).app.openapi()
     assert "security" not in document
     assert guarded["security"] == [{"key": []}]
     assert guarded["components"]["securitySchemes"] == {"key": {"type": "http", "scheme": "bearer"}}
@@ -126,13 +128,13 @@ def test_a_key_is_documented_only_where_it_is_demanded(tmp_path: Path, document:
 
 
 class Liveness(Result):
-    """Another model of a name that the gateway uses itself."""
+    """A model with the same name as one of the server's own."""
 
     pulse: int
 
 
 class Nothing(Request):
-    """Another model of a name that a toy uses."""
+    """A model with the same name as one of another tool."""
 
     really: bool = True
 
@@ -143,8 +145,8 @@ async def feel_pulse(request: Nothing) -> Liveness:
     return Liveness(pulse=60)
 
 
-def test_models_of_the_same_name_are_not_mistaken_for_each_other(tmp_path: Path):
-    document = make_toys(tmp_path, tools=[*TOYS, feel_pulse]).app.openapi()
+def test_models_with_the_same_name_get_distinct_schemas(tmp_path: Path):
+    document = make_toy_server(tmp_path, tools=[*TOYS, feel_pulse]).app.openapi()
 
     def answered(path: str, method: str) -> set[str]:
         schema = document["paths"][path][method]["responses"]["200"]["content"]["application/json"]["schema"]

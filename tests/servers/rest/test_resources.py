@@ -1,4 +1,4 @@
-"""Resources over HTTP: listed, read in their own form, and refused like everything else."""
+"""Resources over HTTP: listed, read in their own media type, and refused with typed errors."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -11,7 +11,7 @@ from scrubjay.servers.rest.app import build_app
 from scrubjay.tooling.listing import Listing
 from scrubjay.tooling.registry import Toolset
 from scrubjay.tooling.resources import Resources, resource
-from tests.servers.rest.toys import make_toys
+from tests.servers.rest.toy_server import make_toy_server
 
 
 async def each_leaf() -> list[dict[str, str]]:
@@ -20,7 +20,7 @@ async def each_leaf() -> list[dict[str, str]]:
 
 @resource("leaf://{leaf}/note", mime_type="text/markdown", title="Note", each=each_leaf)
 async def note(leaf: str) -> str:
-    """What is known of a leaf."""
+    """A note about a leaf."""
     if leaf == "ash":
         raise NotFound("there is no ash", hint="look at the oak")
     return f"# {leaf} é \udce9\n"
@@ -34,24 +34,24 @@ async def scan(leaf: str, folder: Path) -> Path:
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncGenerator[httpx2.AsyncClient]:
-    toys = make_toys(tmp_path)
-    toys.services.provide_ready(Path, tmp_path)
+    server = make_toy_server(tmp_path)
+    server.services.provide_ready(Path, tmp_path)
     (tmp_path / "oak").write_bytes(b"0123456789")
-    listing = Listing(toys.dispatcher.registry, Toolset())
-    resources = Resources((note, scan), toys.services)
-    app = build_app(toys.dispatcher, listing, toys.services, version="1", resources=resources)
+    listing = Listing(server.dispatcher.registry, Toolset())
+    resources = Resources((note, scan), server.services)
+    app = build_app(server.dispatcher, listing, server.services, version="1", resources=resources)
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
         yield client
 
 
-async def test_resources_and_their_kinds_are_listed(client: httpx2.AsyncClient):
-    told = {"name": "note", "title": "Note", "description": "What is known of a leaf.", "mime_type": "text/markdown"}
+async def test_resources_and_templates_are_listed(client: httpx2.AsyncClient):
+    fields = {"name": "note", "title": "Note", "description": "A note about a leaf.", "mime_type": "text/markdown"}
     listed = (await client.get("/v1/resources")).json()
-    assert listed["resources"] == [{"uri": "leaf://oak/note", **told}]
+    assert listed["resources"] == [{"uri": "leaf://oak/note", **fields}]
     assert [one["uri"] for one in listed["templates"]] == ["leaf://{leaf}/note", "leaf://{leaf}/scan"]
 
 
-async def test_text_comes_in_its_own_form(client: httpx2.AsyncClient):
+async def test_text_has_its_own_media_type(client: httpx2.AsyncClient):
     answer = await client.get("/v1/resources", params={"uri": "leaf://oak/note"})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
     assert answer.content == "# oak é ?\n".encode()
@@ -74,11 +74,11 @@ async def test_a_file_is_streamed_whole_or_in_part(client: httpx2.AsyncClient):
     [
         ("leaf://ash/note", 404, "not_found", "look at the oak"),
         ("leaf://oak/nte", 404, "not_found", "did you mean leaf://{leaf}/note?"),
-        ("leaf://../note", 422, "invalid_request", "an id has at most 100 letters, digits, _ and -"),
+        ("leaf://../note", 422, "invalid_request", "an id has 1 to 100 letters, digits, _ or -"),
         ("x" * 2_001, 422, "invalid_request", None),
     ],
 )
-async def test_what_cannot_be_read_is_told_like_every_failure(
+async def test_an_unreadable_resource_is_a_typed_error(
     client: httpx2.AsyncClient, uri: str, status: int, code: str, hint: str | None
 ):
     answer = await client.get("/v1/resources", params={"uri": uri})

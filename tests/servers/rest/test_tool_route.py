@@ -1,4 +1,4 @@
-"""Calling tools over HTTP: answers, refusals, jobs, and clients that leave."""
+"""Calling tools over HTTP: results, errors, jobs, and disconnecting clients."""
 
 import asyncio
 import json
@@ -14,15 +14,15 @@ from starlette.types import Message, Receive, Scope, Send
 
 from scrubjay.core.errors import ErrorCode
 from scrubjay.servers.http import requests
-from scrubjay.servers.http.edge import Edge
+from scrubjay.servers.http.edge_middleware import EdgeMiddleware
 from scrubjay.servers.http.errors import STATUS
-from scrubjay.servers.rest.tool_route import ToolCalls, ToolRoute, ToolRouteFirst
-from tests.servers.doors import doorkeeper
-from tests.servers.rest.serving import serving
-from tests.servers.rest.toys import Toys
+from scrubjay.servers.rest.tool_route import ToolCallEndpoint, ToolRoute, ToolRouteMiddleware
+from tests.servers.authenticators import authenticator
+from tests.servers.rest.toy_server import ToyServer
+from tests.servers.rest.uvicorn_server import serving
 
 
-async def test_a_call_answers_with_the_tools_result(client: httpx2.AsyncClient):
+async def test_a_call_returns_the_tools_result(client: httpx2.AsyncClient):
     response = await client.post("/v1/tools/echo", json={"text": "hé", "times": 2, "tags": [{"name": "x"}]})
     answer = response.json()
     assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
@@ -34,8 +34,8 @@ async def test_a_call_answers_with_the_tools_result(client: httpx2.AsyncClient):
     }
 
 
-async def test_a_call_has_the_id_of_its_request(toys: Toys):
-    guarded = Edge(toys.app, doorkeeper=doorkeeper(None), max_body_bytes=1000, allowed_hosts=())
+async def test_a_call_has_the_id_of_its_request(server: ToyServer):
+    guarded = EdgeMiddleware(server.app, authenticator=authenticator(None), max_body_bytes=1000, allowed_hosts=())
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(guarded), base_url="http://localhost") as client:
         response = await client.post("/v1/tools/echo", json={"text": ""}, headers={"X-Request-Id": "mine"})
     assert (response.json()["request_id"], response.headers["x-request-id"]) == ("mine", "mine")
@@ -54,14 +54,14 @@ async def test_tools_that_are_not_listed_can_be_called(client: httpx2.AsyncClien
     assert response.status_code == 409
 
 
-async def test_an_unknown_tool_is_answered_with_the_nearest_names(client: httpx2.AsyncClient):
+async def test_an_unknown_tool_is_404_with_the_nearest_names(client: httpx2.AsyncClient):
     response = await client.post("/v1/tools/ecko", json={})
     body = response.json()
     assert response.status_code == 404
     assert body == {
         "error": {
             "code": "unknown_tool",
-            "message": "there is no tool called 'ecko'",
+            "message": "there is no tool named 'ecko'",
             "hint": "did you mean echo?",
             "details": {"nearest": ["echo"]},
         },
@@ -70,7 +70,7 @@ async def test_an_unknown_tool_is_answered_with_the_nearest_names(client: httpx2
 
 
 @pytest.mark.parametrize("code", list(ErrorCode))
-async def test_each_failure_of_a_tool_has_its_status_and_the_one_body(client: httpx2.AsyncClient, code: ErrorCode):
+async def test_each_error_of_a_tool_has_its_status_and_the_common_body(client: httpx2.AsyncClient, code: ErrorCode):
     response = await client.post("/v1/tools/fail", json={"code": code})
     body = response.json()
     assert response.status_code == STATUS[code]
@@ -82,8 +82,8 @@ async def test_each_failure_of_a_tool_has_its_status_and_the_one_body(client: ht
     assert (response.headers.get("www-authenticate") == "Bearer") == (code == ErrorCode.UNAUTHENTICATED)
 
 
-async def test_a_bug_in_a_tool_is_a_typed_answer_that_tells_nothing_of_the_inside(client: httpx2.AsyncClient):
-    response = await client.post("/v1/tools/break_down")
+async def test_an_unexpected_exception_is_a_typed_error_without_its_message(client: httpx2.AsyncClient):
+    response = await client.post("/v1/tools/raise_unexpectedly")
     assert (response.status_code, response.json()["error"]["code"]) == (500, "internal")
     assert "secret-in-a-message" not in response.text
 
@@ -112,37 +112,35 @@ async def test_a_bug_in_a_tool_is_a_typed_answer_that_tells_nothing_of_the_insid
     ],
     ids=lambda body: repr(body[:24]),
 )
-async def test_a_body_that_is_no_json_object_is_malformed(client: httpx2.AsyncClient, body: bytes):
+async def test_a_body_that_is_not_a_json_object_is_malformed(client: httpx2.AsyncClient, body: bytes):
     response = await client.post("/v1/tools/echo", content=body)
     assert (response.status_code, response.json()["error"]["code"]) == (400, "invalid_request")
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "expected"),
     [
         (b'{"text": "a\\u0000b"}', "NUL"),
         (b'{"te\\u0000xt": "a"}', "NUL"),
-        (b'{"text": 1e999}', "not a number"),
+        (b'{"text": 1e999}', "not a finite number"),
         (b'{"text": "a", "tags": ' + b"[" * 60 + b"]" * 60 + b"}", "nested"),
         (b'{"text": "a", "tmes": 2}', "tmes: unknown field"),
         (b"{}", "Field required"),
     ],
 )
-async def test_a_body_that_does_not_fit_is_invalid_by_the_dispatchers_word(
-    client: httpx2.AsyncClient, body: bytes, said: str
-):
+async def test_invalid_arguments_are_422(client: httpx2.AsyncClient, body: bytes, expected: str):
     response = await client.post("/v1/tools/echo", content=body)
     error = response.json()["error"]
     assert (response.status_code, error["code"]) == (422, "invalid_request")
-    assert said in error["message"]
+    assert expected in error["message"]
 
 
-async def test_of_a_key_given_twice_the_last_value_counts(client: httpx2.AsyncClient):
+async def test_the_last_value_of_a_duplicate_key_counts(client: httpx2.AsyncClient):
     response = await client.post("/v1/tools/echo", content=b'{"text": "first", "text": "last"}')
     assert response.json()["text"] == "last"
 
 
-async def test_a_client_is_told_from_others_by_its_header(client: httpx2.AsyncClient):
+async def test_a_client_is_identified_by_its_header(client: httpx2.AsyncClient):
     response = await client.post("/v1/tools/echo", json={"text": ""}, headers={"Scrubjay-Client": "my editor"})
     assert response.json()["client"] == "http:my editor"
 
@@ -157,16 +155,16 @@ def _bytes(name: str | bytes) -> bytes:
     return name.encode() if isinstance(name, str) else name
 
 
-async def test_a_job_is_handed_back_at_once_unless_asked_to_wait(toys: Toys, client: httpx2.AsyncClient):
+async def test_a_job_is_returned_immediately_without_a_preference(server: ToyServer, client: httpx2.AsyncClient):
     response = await client.post("/v1/tools/count", json={"gated": True})
     job = response.json()
     assert (response.status_code, job["state"], job["result"]) == (202, "running", None)
     assert response.headers["location"] == f"/v1/jobs/{job['job_id']}"
     assert "preference-applied" not in response.headers
-    toys.stage.gate.set()
+    server.controls.gate.set()
 
 
-async def test_a_job_that_ends_in_time_is_answered_whole(client: httpx2.AsyncClient):
+async def test_a_job_that_ends_in_time_is_returned_with_its_result(client: httpx2.AsyncClient):
     response = await client.post("/v1/tools/count", json={"steps": 3}, headers={"Prefer": "respond-async, wait=9"})
     job = response.json()
     assert (response.status_code, response.headers.get("location")) == (200, None)
@@ -178,7 +176,7 @@ async def test_a_job_that_ends_in_time_is_answered_whole(client: httpx2.AsyncCli
     )
 
 
-async def test_a_job_that_fails_in_time_is_its_failure(client: httpx2.AsyncClient):
+async def test_a_job_that_fails_in_time_returns_its_error(client: httpx2.AsyncClient):
     response = await client.post("/v1/tools/count", json={"fails": True}, headers={"Prefer": "wait=9"})
     error = response.json()["error"]
     assert (response.status_code, error["code"], error["message"]) == (409, "conflict", "counted wrong")
@@ -189,51 +187,51 @@ async def test_a_job_that_fails_in_time_is_its_failure(client: httpx2.AsyncClien
     ("preference", "applied"),
     [("wait=61", "wait=60"), ("wait=999999999", "wait=60"), ('WAIT="7"', "wait=7"), ("wait = 7; x=1", "wait=7")],
 )
-async def test_a_preference_is_read_as_rfc_7240_says_and_capped(
-    client: httpx2.AsyncClient, preference: str, applied: str
-):
+async def test_a_preference_follows_rfc_7240_and_is_capped(client: httpx2.AsyncClient, preference: str, applied: str):
     response = await client.post("/v1/tools/count", headers={"Prefer": preference})
     assert (response.status_code, response.headers["preference-applied"]) == (200, applied)
 
 
 @pytest.mark.parametrize("preference", ["wait=", "wait=-1", "wait=1.5", "wait=soon", "await=5", "return=minimal", ""])
-async def test_a_preference_that_is_not_understood_is_ignored(toys: Toys, client: httpx2.AsyncClient, preference: str):
+async def test_an_invalid_preference_is_ignored(server: ToyServer, client: httpx2.AsyncClient, preference: str):
     response = await client.post("/v1/tools/count", json={"gated": True}, headers={"Prefer": preference})
     assert (response.status_code, response.headers.get("preference-applied")) == (202, None)
-    toys.stage.gate.set()
+    server.controls.gate.set()
 
 
-async def test_a_client_that_leaves_stops_its_call(toys: Toys):
-    async with serving(toys.app) as port:
+async def test_a_disconnect_cancels_the_call(server: ToyServer):
+    async with serving(server.app) as port:
         with anyio.fail_after(5):
-            await _post_and_leave(port, toys, "hang", {})
-            await toys.stage.stopped.wait()
+            await _post_and_disconnect(port, server, "hang", {})
+            await server.controls.stopped.wait()
 
 
-async def test_a_client_that_leaves_while_it_waits_cancels_the_job(toys: Toys, client: httpx2.AsyncClient):
-    async with serving(toys.app) as port:
+async def test_a_disconnect_while_waiting_cancels_the_job(server: ToyServer, client: httpx2.AsyncClient):
+    async with serving(server.app) as port:
         with anyio.fail_after(5):
-            await _post_and_leave(port, toys, "count", {"gated": True}, "Prefer: wait=60\r\n")
-            await toys.stage.stopped.wait()
+            await _post_and_disconnect(port, server, "count", {"gated": True}, "Prefer: wait=60\r\n")
+            await server.controls.stopped.wait()
 
 
-async def test_a_client_that_does_not_wait_leaves_its_job_running(toys: Toys, client: httpx2.AsyncClient):
-    async with serving(toys.app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as remote:
+async def test_a_job_continues_when_its_client_does_not_wait(server: ToyServer, client: httpx2.AsyncClient):
+    async with serving(server.app) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as remote:
         job = (await remote.post("/v1/tools/count", json={"gated": True})).json()
-    toys.stage.gate.set()
+    server.controls.gate.set()
     async with client.stream("GET", f"/v1/jobs/{job['job_id']}/events") as events:
         assert '"state":"completed"' in (await events.aread()).decode()
 
 
-async def _post_and_leave(port: int, toys: Toys, tool: str, body: dict[str, object], headers: str = "") -> None:
+async def _post_and_disconnect(
+    port: int, server: ToyServer, tool: str, body: dict[str, object], headers: str = ""
+) -> None:
     text = json.dumps(body)
     async with await anyio.connect_tcp("127.0.0.1", port) as stream:
         head = f"POST /v1/tools/{tool} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(text)}\r\n{headers}\r\n"
         await stream.send(f"{head}{text}".encode())
-        await toys.stage.began.wait()
+        await server.controls.began.wait()
 
 
-async def test_what_a_client_sends_is_in_no_log(client: httpx2.AsyncClient, caplog: pytest.LogCaptureFixture):
+async def test_request_bodies_are_not_logged(client: httpx2.AsyncClient, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
     await client.post("/v1/tools/echo", json={"text": "very-private"})
     await client.post("/v1/tools/echo", content=b'{"text": "very-private')
@@ -260,50 +258,50 @@ async def test_what_a_client_sends_is_in_no_log(client: httpx2.AsyncClient, capl
         ("POST", "/v1/toolsecho", b""),
     ],
 )
-async def test_the_shortcut_answers_as_the_long_way_does(toys: Toys, method: str, path: str, body: bytes):
+async def test_the_middleware_answers_exactly_like_the_router(server: ToyServer, method: str, path: str, body: bytes):
     answers: list[tuple[int, bytes, dict[str, str]]] = []
-    for app in (toys.app, ToolRouteFirst(toys.app, routes=toys.app.routes)):
-        guarded = Edge(app, doorkeeper=doorkeeper(None), max_body_bytes=1000, allowed_hosts=())
+    for app in (server.app, ToolRouteMiddleware(server.app, routes=server.app.routes)):
+        guarded = EdgeMiddleware(app, authenticator=authenticator(None), max_body_bytes=1000, allowed_hosts=())
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(guarded), base_url="http://localhost") as client:
             response = await client.request(method, path, content=body, headers={"X-Request-Id": "mine"})
-        told = {
+        fields = {
             name: value for name, value in response.headers.items() if not name.startswith(("x-mimo", "x-ratelimit"))
         }
-        answers.append((response.status_code, response.content, told))
+        answers.append((response.status_code, response.content, fields))
     assert answers[0] == answers[1]
 
 
-async def test_a_call_passes_no_layer_of_the_framework(toys: Toys):
+async def test_a_call_bypasses_the_framework(server: ToyServer):
     async def elsewhere(scope: Scope, receive: Receive, send: Send) -> None:
         raise AssertionError(scope["path"])
 
-    shortcut = ToolRouteFirst(elsewhere, routes=[ToolRoute(ToolCalls(toys.dispatcher))])
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(shortcut), base_url="http://localhost") as client:
+    middleware = ToolRouteMiddleware(elsewhere, routes=[ToolRoute(ToolCallEndpoint(server.dispatcher))])
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(middleware), base_url="http://localhost") as client:
         assert (await client.post("/v1/tools/echo", json={"text": "x"})).status_code == 200
         with pytest.raises(AssertionError, match="/v1/tools"):
             await client.get("/v1/tools")
 
 
-async def test_a_call_that_waits_for_nothing_is_watched_by_nobody_and_one_that_waits_is(
+async def test_a_disconnect_watcher_is_started_only_for_calls_that_wait(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    begun: list[str] = []
-    usual = asyncio.create_task
+    started_tasks: list[str] = []
+    create_task = asyncio.create_task
 
     def create(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        begun.append(work.__qualname__)
-        return usual(work)
+        started_tasks.append(work.__qualname__)
+        return create_task(work)
 
     monkeypatch.setattr(requests.asyncio, "create_task", create)
 
-    async def gone() -> Message:
+    async def disconnected() -> Message:
         return {"type": "http.disconnect"}
 
-    async def at_once() -> int:
+    async def immediate() -> int:
         return 7
 
-    assert await requests.while_connected(gone, at_once()) == 7
+    assert await requests.run_while_connected(disconnected, immediate()) == 7
     await anyio.lowlevel.checkpoint()
-    assert begun == []
-    assert await requests.while_connected(gone, anyio.sleep_forever()) is None
-    assert begun == ["cancel_when_disconnected"]
+    assert started_tasks == []
+    assert await requests.run_while_connected(disconnected, anyio.sleep_forever()) is None
+    assert started_tasks == ["cancel_when_disconnected"]

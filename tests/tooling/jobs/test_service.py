@@ -15,12 +15,12 @@ from scrubjay.core.progress import Progress, SilentReporter
 from scrubjay.tooling.jobs.models import Job, JobState
 from scrubjay.tooling.jobs.service import Handler, JobRun, JobService
 
-# How often a process of these tests gives signs of life; the leases themselves go by the store's clock.
-QUICK = 0.3
+# Determines the heartbeat interval only: leases expire by the store's clock.
+LEASE_SECONDS = 0.3
 
 
 class Clock:
-    """Stands still until moved."""
+    """A clock that only moves when the test moves it."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -30,7 +30,7 @@ class Clock:
 
 
 class Work:
-    """Three steps, each begun when the test lets it."""
+    """Three steps, each started when the test allows it."""
 
     def __init__(self) -> None:
         self.began = anyio.Event()
@@ -49,7 +49,7 @@ class Work:
 
 
 class Endless:
-    """Works until it is told to stop."""
+    """Works until it is cancelled."""
 
     def __init__(self) -> None:
         self.began = anyio.Event()
@@ -83,30 +83,30 @@ async def store(tmp_path: Path, clock: Clock) -> AsyncGenerator[SqliteStore]:
 async def running(
     store: SqliteStore, handlers: Mapping[str, Handler], *, adopts: bool = False
 ) -> AsyncGenerator[JobService]:
-    """One process's part of the jobs; leaving it is that process's orderly end."""
+    """Run the job service of one process; leaving the context shuts it down."""
     async with anyio.create_task_group() as tasks:
-        yield JobService(store.jobs, handlers, tasks, lease_seconds=QUICK, adopts=adopts)
+        yield JobService(store.jobs, handlers, tasks, lease_seconds=LEASE_SECONDS, adopts=adopts)
         tasks.cancel_scope.cancel()
 
 
-async def ended(jobs: JobService, job_id: str) -> Job:
+async def wait_until_ended(jobs: JobService, job_id: str) -> Job:
     with anyio.fail_after(5):
         return await jobs.wait(job_id, None, SilentReporter())
 
 
-async def test_a_job_completes_with_its_result_and_can_be_looked_at_later(store: SqliteStore) -> None:
+async def test_a_job_completes_with_its_result_which_can_be_read_later(store: SqliteStore) -> None:
     work = Work()
     work.go.set()
     async with running(store, {"work": work}) as jobs:
         started = await jobs.start("work", {"question": 42})
         assert started.state is JobState.RUNNING
-        done = await ended(jobs, started.id)
+        done = await wait_until_ended(jobs, started.id)
     assert (done.state, done.result, done.error, done.attempts) == (JobState.COMPLETED, {"answer": 42}, None, 1)
     assert done.progress == Progress(2, 3, "step 2")
     assert await store.jobs.get(started.id) == done
 
 
-async def test_progress_is_seen_while_the_work_runs(store: SqliteStore) -> None:
+async def test_progress_is_visible_while_the_work_runs(store: SqliteStore) -> None:
     work = Work()
     seen: list[str] = []
     async with running(store, {"work": work}) as jobs:
@@ -121,14 +121,14 @@ async def test_progress_is_seen_while_the_work_runs(store: SqliteStore) -> None:
     assert seen[-1] == "step 2"
 
 
-async def test_cancelled_is_only_said_of_work_that_has_stopped(store: SqliteStore) -> None:
+async def test_a_job_is_cancelled_only_once_its_work_has_stopped(store: SqliteStore) -> None:
     work = Work()
     async with running(store, {"work": work}) as jobs:
         job = await jobs.start("work", {"question": 1})
         await work.began.wait()
         assert (await jobs.cancel(job.id, patience=0)).state is JobState.CANCELLING
         work.go.set()
-        done = await ended(jobs, job.id)
+        done = await wait_until_ended(jobs, job.id)
     assert (done.state, done.result) == (JobState.CANCELLED, None)
     assert work.ended_at_step == 1
 
@@ -148,11 +148,11 @@ async def test_a_job_can_be_cancelled_before_its_first_step(store: SqliteStore) 
         job = await jobs.start("work", {})
         assert (await jobs.cancel(job.id, patience=0)).state is JobState.CANCELLING
         go.set()
-        assert (await ended(jobs, job.id)).state is JobState.CANCELLED
+        assert (await wait_until_ended(jobs, job.id)).state is JobState.CANCELLED
     assert not reported
 
 
-async def test_a_caller_that_is_cancelled_while_it_starts_a_job_still_learns_of_it(store: SqliteStore) -> None:
+async def test_a_caller_cancelled_while_starting_a_job_still_gets_the_job(store: SqliteStore) -> None:
     work = Endless()
     async with running(store, {"work": work}) as jobs:
         with anyio.CancelScope() as impatient:
@@ -166,11 +166,11 @@ async def test_cancelling_an_ended_job_changes_nothing(store: SqliteStore) -> No
     work = Work()
     work.go.set()
     async with running(store, {"work": work}) as jobs:
-        done = await ended(jobs, (await jobs.start("work", {"question": 1})).id)
+        done = await wait_until_ended(jobs, (await jobs.start("work", {"question": 1})).id)
         assert await jobs.cancel(done.id, patience=5) == done
 
 
-async def test_a_foreseen_failure_keeps_its_code_and_a_bug_still_ends_the_job(store: SqliteStore) -> None:
+async def test_an_expected_error_keeps_its_code_and_a_bug_still_ends_the_job(store: SqliteStore) -> None:
     async def refuses(run: JobRun) -> Mapping[str, Any]:
         raise Conflict("already there", hint="choose another name")
 
@@ -178,8 +178,8 @@ async def test_a_foreseen_failure_keeps_its_code_and_a_bug_still_ends_the_job(st
         raise ZeroDivisionError
 
     async with running(store, {"refuses": refuses, "crashes": crashes}) as jobs:
-        refused = await ended(jobs, (await jobs.start("refuses", {})).id)
-        crashed = await ended(jobs, (await jobs.start("crashes", {})).id)
+        refused = await wait_until_ended(jobs, (await jobs.start("refuses", {})).id)
+        crashed = await wait_until_ended(jobs, (await jobs.start("crashes", {})).id)
     assert (refused.state, crashed.state) == (JobState.FAILED, JobState.FAILED)
     assert refused.error is not None
     assert (refused.error.code, refused.error.hint) == (ErrorCode.CONFLICT, "choose another name")
@@ -193,7 +193,7 @@ async def test_an_unknown_job_is_not_found(store: SqliteStore) -> None:
             await jobs.get("job_none")
 
 
-async def test_a_process_that_leaves_gives_its_job_to_the_next(store: SqliteStore) -> None:
+async def test_a_process_that_exits_returns_its_job_to_the_queue(store: SqliteStore) -> None:
     first, second = Work(), Work()
     async with running(store, {"work": first}) as jobs:
         job = await jobs.start("work", {"question": 7})
@@ -203,11 +203,11 @@ async def test_a_process_that_leaves_gives_its_job_to_the_next(store: SqliteStor
     assert left.state is JobState.QUEUED
     second.go.set()
     async with running(store, {"work": second}, adopts=True) as jobs:
-        done = await ended(jobs, job.id)
+        done = await wait_until_ended(jobs, job.id)
     assert (done.state, done.result, second.attempts) == (JobState.COMPLETED, {"answer": 7}, [2])
 
 
-async def test_a_job_of_a_process_that_died_is_taken_over_when_its_lease_ends(store: SqliteStore, clock: Clock) -> None:
+async def test_a_job_of_a_dead_process_is_taken_over_when_its_lease_expires(store: SqliteStore, clock: Clock) -> None:
     orphan = await store.jobs.add("work", {"question": 9}, owner="a process that was killed")
     work = Work()
     work.go.set()
@@ -215,46 +215,46 @@ async def test_a_job_of_a_process_that_died_is_taken_over_when_its_lease_ends(st
         untouched = await jobs.get(orphan.id)
         assert untouched.state is JobState.RUNNING
         clock.now += timedelta(seconds=31)
-        done = await ended(jobs, orphan.id)
+        done = await wait_until_ended(jobs, orphan.id)
     assert (done.state, done.attempts, work.attempts) == (JobState.COMPLETED, 2, [2])
 
 
 async def test_another_process_can_watch_and_cancel(tmp_path: Path, store: SqliteStore, clock: Clock) -> None:
     other = await SqliteStore.open(tmp_path, clock=clock)
     work = Endless()
-    async with running(store, {"work": work}) as here, running(other, {}) as there:
-        job = await here.start("work", {})
+    async with running(store, {"work": work}) as owner, running(other, {}) as watcher:
+        job = await owner.start("work", {})
         with anyio.fail_after(5):
-            async for seen in there.watch(job.id):
+            async for seen in watcher.watch(job.id):
                 if seen.progress.message == "working":
                     break
-            done = await there.cancel(job.id, patience=None)
+            done = await watcher.cancel(job.id, patience=None)
     assert (done.state, work.stopped.is_set()) == (JobState.CANCELLED, True)
     await other.close()
 
 
-async def test_work_whose_lease_was_lost_stops_and_does_not_end_the_job_of_its_new_owner(
+async def test_work_that_lost_its_lease_stops_without_ending_the_job_of_its_new_owner(
     store: SqliteStore, clock: Clock
 ) -> None:
     work = Endless()
     async with running(store, {"work": work}) as jobs:
         job = await jobs.start("work", {})
         await work.began.wait()
-        # The owner slept too long: the first to look takes the job, before the owner's next sign of life.
+        # The lease expires, and another process claims the job before the owner's next heartbeat.
         with anyio.fail_after(5):
-            taken = None
-            while taken is None:
+            claimed = None
+            while claimed is None:
                 clock.now += timedelta(seconds=31)
-                taken = await store.jobs.claim(["work"], "somebody else")
-            assert taken.id == job.id
+                claimed = await store.jobs.claim(["work"], "somebody else")
+            assert claimed.id == job.id
             await work.stopped.wait()
         now = await store.jobs.get(job.id)
     assert now is not None
     assert (now.state, now.owner) == (JobState.RUNNING, "somebody else")
 
 
-class Forgetful:
-    """A store that cannot be written to for a while."""
+class FailingStore:
+    """A job store that cannot store the end of a job."""
 
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
@@ -268,78 +268,78 @@ class Forgetful:
         raise Unavailable("the disk is full")
 
 
-async def test_a_job_whose_end_cannot_be_kept_is_left_to_another_process(store: SqliteStore, clock: Clock) -> None:
+async def test_a_job_whose_end_cannot_be_stored_is_left_to_another_process(store: SqliteStore, clock: Clock) -> None:
     work = Work()
     work.go.set()
-    forgetful: Any = Forgetful(store)
+    failing: Any = FailingStore(store)
     async with anyio.create_task_group() as tasks:
-        jobs = JobService(forgetful, {"work": work}, tasks, lease_seconds=QUICK, adopts=False)
+        jobs = JobService(failing, {"work": work}, tasks, lease_seconds=LEASE_SECONDS, adopts=False)
         await jobs.start("work", {"question": 5})
         with anyio.fail_after(5):
-            await forgetful.refused.wait()
+            await failing.refused.wait()
             await anyio.wait_all_tasks_blocked()
         tasks.cancel_scope.cancel()
     (job,) = await store.jobs.list(limit=2)
     assert job.state is JobState.RUNNING
     clock.now += timedelta(seconds=31)
     async with running(store, {"work": work}, adopts=True) as others:
-        assert (await ended(others, job.id)).result == {"answer": 5}
+        assert (await wait_until_ended(others, job.id)).result == {"answer": 5}
 
 
 class SlowToRenew:
-    """A store that takes its time to answer signs of life."""
+    """A job store whose `renew` waits for the test."""
 
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
-        self.asked = anyio.Event()
-        self.answer = anyio.Event()
-        self.answered = anyio.Event()
+        self.renewing = anyio.Event()
+        self.proceed = anyio.Event()
+        self.renewed = anyio.Event()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store.jobs, name)
 
     async def renew(self, owner: str, progress: Mapping[str, Progress]) -> Mapping[str, JobState]:
         states = await self._store.jobs.renew(owner, progress)
-        if self.asked.is_set() and self.answer.is_set():
-            self.answered.set()
-        self.asked.set()
-        await self.answer.wait()
+        if self.renewing.is_set() and self.proceed.is_set():
+            self.renewed.set()
+        self.renewing.set()
+        await self.proceed.wait()
         return states
 
 
-async def test_a_job_begun_while_the_store_is_asked_about_others_is_not_stopped(store: SqliteStore) -> None:
+async def test_a_job_started_during_a_heartbeat_is_not_stopped(store: SqliteStore) -> None:
     slow: Any = SlowToRenew(store)
     first, second = Endless(), Work()
     async with anyio.create_task_group() as tasks:
-        jobs = JobService(slow, {"first": first, "second": second}, tasks, lease_seconds=QUICK, adopts=False)
+        jobs = JobService(slow, {"first": first, "second": second}, tasks, lease_seconds=LEASE_SECONDS, adopts=False)
         await jobs.start("first", {})
         with anyio.fail_after(5):
-            await slow.asked.wait()
+            await slow.renewing.wait()
             late = await jobs.start("second", {"question": 3})
-            slow.answer.set()
-            await slow.answered.wait()
+            slow.proceed.set()
+            await slow.renewed.wait()
             second.go.set()
             assert (await jobs.wait(late.id, None, SilentReporter())).result == {"answer": 3}
         tasks.cancel_scope.cancel()
 
 
-async def test_what_is_reported_again_is_no_news_and_still_heeds_a_request_to_stop() -> None:
+async def test_a_repeated_report_sends_no_notification_but_checks_for_cancellation() -> None:
     run = JobRun("job", "kind", {}, 1)
-    heard: list[Progress] = []
+    reported: list[Progress] = []
 
-    async def hear() -> None:
+    async def collect() -> None:
         while True:
             await run.next_change()
-            heard.append(run.progress)
+            reported.append(run.progress)
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(hear)
+        tasks.start_soon(collect)
         await anyio.wait_all_tasks_blocked()
         for done in (1.0, 1.0, 1.0, 2.0):
             await run.report(done, 4, "reading")
             await anyio.wait_all_tasks_blocked()
-        run.stop_asked = True
+        run.cancel_requested = True
         with pytest.raises(Cancelled):
             await run.report(2.0, 4, "reading")
         tasks.cancel_scope.cancel()
-    assert heard == [Progress(1.0, 4, "reading"), Progress(2.0, 4, "reading")]
+    assert reported == [Progress(1.0, 4, "reading"), Progress(2.0, 4, "reading")]

@@ -1,18 +1,18 @@
-"""What one episode shows. Numbers are rows of the feature table."""
+"""Extraction of patterns from one episode. Numbers are rows of the feature table."""
 
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
 
-from scrubjay.features.episodes.models import Failure, PartialSuccess, ResultType, StepResult, TaskContext
-from scrubjay.features.episodes.patterns.extraction import error_type, patterns_in, shortened
+from scrubjay.features.episodes.models import FailureOutcome, PartialSuccessOutcome, ResultType, StepResult, TaskContext
+from scrubjay.features.episodes.patterns.extraction import error_type, extract_patterns, shorten_line
 from scrubjay.features.episodes.patterns.models import ContextPattern, DecisionPoint, ErrorRecovery, Form, ToolSequence
 from tests.features.episodes.samples import ended, episode, step, steps
 
 
-def forms(*told: Any, **fields: Any) -> list[Form]:
-    return [pattern.form for pattern in patterns_in(ended(steps=told, **fields))]
+def forms(*recorded: Any, **fields: Any) -> list[Form]:
+    return [pattern.form for pattern in extract_patterns(ended(steps=recorded, **fields))]
 
 
 Kind = TypeVar("Kind", ToolSequence, DecisionPoint)
@@ -22,9 +22,11 @@ def of_kind(kind: type[Kind], found: list[Form]) -> list[Kind]:
     return [form for form in found if isinstance(form, kind)]
 
 
-def test_077_tools_that_follow_each_other_with_success_are_a_sequence() -> None:
-    told = [step(n, tool=tool, latency_ms=100 * n) for n, tool in enumerate(("grep", "grep", "read", "edit"), 1)]
-    assert of_kind(ToolSequence, forms(*told)) == [ToolSequence(tools=("grep", "read", "edit"), avg_latency_ms=250.0)]
+def test_077_consecutive_successful_tools_are_a_sequence() -> None:
+    recorded = [step(n, tool=tool, latency_ms=100 * n) for n, tool in enumerate(("grep", "grep", "read", "edit"), 1)]
+    assert of_kind(ToolSequence, forms(*recorded)) == [
+        ToolSequence(tools=("grep", "read", "edit"), avg_latency_ms=250.0)
+    ]
 
 
 def test_077_a_sequence_has_at_most_five_tools_and_no_failure_within() -> None:
@@ -39,7 +41,7 @@ def test_077_a_sequence_has_at_most_five_tools_and_no_failure_within() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "decides"),
+    ("action", "is_decision"),
     [
         ("Check that the file exists", True),
         ("verify the checksum", True),
@@ -52,36 +54,36 @@ def test_077_a_sequence_has_at_most_five_tools_and_no_failure_within() -> None:
         ("invalidate caches", False),
     ],
 )
-def test_077_decision_words_are_whole_words(action: str, decides: bool) -> None:
+def test_077_decision_words_are_whole_words(action: str, is_decision: bool) -> None:
     found = of_kind(DecisionPoint, forms(step(1, action=action), step(2, tool="edit", action="go on", latency_ms=500)))
     expected = DecisionPoint(
         condition=action, action="edit: go on", success_count=1, failure_count=0, avg_duration_secs=0.5
     )
-    assert found == ([expected] if decides else [])
+    assert found == ([expected] if is_decision else [])
 
 
-def test_077_a_failure_and_what_helped_is_a_recovery() -> None:
+def test_077_a_failure_and_its_solution_are_a_recovery() -> None:
     missing = StepResult(type=ResultType.ERROR, message="Traceback\nModuleNotFoundError: No module named 'x'")
-    told = (
+    recorded = (
         step(1),
         step(2, tool="pytest", result=missing),
         step(3, "-", tool="pip", action="install x"),
         step(4, tool="pip", action="install x from the mirror"),
         step(5, tool="pytest"),
     )
-    (pattern,) = [one for one in patterns_in(ended(steps=told)) if isinstance(one.form, ErrorRecovery)]
+    (pattern,) = [one for one in extract_patterns(ended(steps=recorded)) if isinstance(one.form, ErrorRecovery)]
     assert pattern.form == ErrorRecovery(
         error_type="ModuleNotFoundError", recovery_steps=("pip: install x", "pip: install x from the mirror")
     )
     assert pattern.success_rate == 1
-    again = (*told, step(6, tool="pytest", result=missing))
-    (pattern,) = [one for one in patterns_in(ended(steps=again)) if isinstance(one.form, ErrorRecovery)]
-    assert pattern.success_rate == 0, "the same failed again"
+    again = (*recorded, step(6, tool="pytest", result=missing))
+    (pattern,) = [one for one in extract_patterns(ended(steps=again)) if isinstance(one.form, ErrorRecovery)]
+    assert pattern.success_rate == 0, "the same step failed again"
 
 
 def test_077_the_context_is_a_pattern_with_its_approach() -> None:
     context = TaskContext(domain="web-api", language="python", tags=("auth",))
-    found = patterns_in(ended("++", tools=("grep", "edit"), context=context))
+    found = extract_patterns(ended("++", tools=("grep", "edit"), context=context))
     (pattern,) = [one for one in found if isinstance(one.form, ContextPattern)]
     assert pattern.form == ContextPattern(
         context_features=("task: debugging", "domain: web-api", "language: python", "complexity: moderate"),
@@ -90,7 +92,7 @@ def test_077_the_context_is_a_pattern_with_its_approach() -> None:
     assert (pattern.evidence, pattern.context, pattern.sample) == ((ended().episode_id,), context, 1)
 
 
-def test_077_seven_of_ten_steps_must_have_gone_well_and_three_for_a_recovery() -> None:
+def test_077_seven_of_ten_steps_must_have_succeeded_and_three_for_a_recovery() -> None:
     tools = ("a", "b")
     good = {type(form) for form in forms(*steps("+++++++---", tools))}
     assert good == {ToolSequence, ContextPattern}
@@ -99,36 +101,36 @@ def test_077_seven_of_ten_steps_must_have_gone_well_and_three_for_a_recovery() -
     assert forms(*steps("+-+-------", tools)) == [], "two of ten"
 
 
-def test_077_steps_without_a_result_say_nothing() -> None:
+def test_077_steps_without_a_result_are_ignored() -> None:
     assert forms(*steps("????")) == []
-    assert patterns_in(episode(steps=steps("++", ("a", "b")))) == [], "it has not ended"
+    assert extract_patterns(episode(steps=steps("++", ("a", "b")))) == [], "the episode is open"
     assert ToolSequence(tools=("a", "b"), avg_latency_ms=0.0) in forms(*steps("+?+?", ("a", "x", "b", "x")))
 
 
-def test_077_how_the_episode_ended_is_how_well_its_patterns_went() -> None:
+def test_077_the_outcome_of_the_episode_is_the_success_of_its_patterns() -> None:
     for outcome, rate in (
-        (Failure(reason="no"), 0.0),
-        (PartialSuccess(verdict="half", completed=("a",), failed=("b",)), 0.5),
+        (FailureOutcome(reason="no"), 0.0),
+        (PartialSuccessOutcome(verdict="half", completed=("a",), failed=("b",)), 0.5),
     ):
-        found = patterns_in(ended("++", tools=("a", "b"), outcome=outcome))
+        found = extract_patterns(ended("++", tools=("a", "b"), outcome=outcome))
         assert {pattern.success_rate for pattern in found} == {rate}
 
 
-def test_077_the_same_pattern_has_the_same_id_and_another_project_another() -> None:
-    one, other = (patterns_in(ended("++", tools=("a", "b"), number=number)) for number in (1, 2))
+def test_077_equal_patterns_have_the_same_id_within_a_project() -> None:
+    one, other = (extract_patterns(ended("++", tools=("a", "b"), number=number)) for number in (1, 2))
     assert [pattern.id for pattern in one] == [pattern.id for pattern in other]
-    elsewhere = patterns_in(ended("++", tools=("a", "b"), project_id="proj_1"))
+    elsewhere = extract_patterns(ended("++", tools=("a", "b"), project_id="proj_1"))
     assert {pattern.id for pattern in elsewhere}.isdisjoint(pattern.id for pattern in one)
 
 
-def test_077_an_episode_shows_each_pattern_once_and_few_of_a_kind() -> None:
-    told = [step(n, tool=f"t{n % 2}", action="check it") for n in range(1, 400)]
-    found = patterns_in(ended(steps=tuple(told)))
+def test_077_an_episode_yields_each_pattern_once_and_at_most_five_of_a_type() -> None:
+    recorded = [step(n, tool=f"t{n % 2}", action="check it") for n in range(1, 400)]
+    found = extract_patterns(ended(steps=tuple(recorded)))
     assert len({pattern.id for pattern in found}) == len(found)
     assert len(found) <= 12
 
 
-def test_077_errors_are_told_apart_by_their_names() -> None:
+def test_077_errors_are_distinguished_by_their_names() -> None:
     def failed(message: str | None, kind: ResultType = ResultType.ERROR) -> str:
         return error_type(step(1, tool="cargo", result=StepResult(type=kind, message=message)))
 
@@ -141,7 +143,7 @@ def test_077_errors_are_told_apart_by_their_names() -> None:
 
 
 def test_077_long_texts_are_cut() -> None:
-    text = shortened("a  b\n" * 400)
+    text = shorten_line("a  b\n" * 400)
     assert len(text) <= 300
     assert text.startswith("a b a b")
     huge = replace(step(1, action="check " + "x" * 9_000), tool="t" * 500)

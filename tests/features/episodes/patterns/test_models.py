@@ -1,4 +1,4 @@
-"""What patterns are worth, how they grow, and when a rule of thumb follows. Numbers are rows of the feature table."""
+"""Effectiveness, merging and heuristics of patterns. Numbers are rows of the feature table."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scrubjay.features.episodes.models import Failure, PartialSuccess, TaskContext, TaskType
+from scrubjay.features.episodes.models import FailureOutcome, PartialSuccessOutcome, TaskContext, TaskType
 from scrubjay.features.episodes.patterns.models import (
     ContextPattern,
     DecisionPoint,
@@ -16,9 +16,9 @@ from scrubjay.features.episodes.patterns.models import (
     Form,
     Pattern,
     ToolSequence,
-    goodness,
-    heuristic_of,
-    named_patterns,
+    applied_pattern_ids,
+    derive_heuristic,
+    success_score,
 )
 from tests.contracts.samples import NOW
 from tests.features.episodes.samples import DONE, ended
@@ -27,7 +27,7 @@ DECISION = DecisionPoint(condition="check it", action="fix it", success_count=1,
 
 
 def nearly(value: float) -> Any:
-    """Compared as approx does, within a whole value."""
+    """Return `pytest.approx(value)` as a field value that pyright accepts."""
     return pytest.approx(value)
 
 
@@ -55,9 +55,9 @@ def test_077_effectiveness_follows_the_formula() -> None:
     assert replace(often, avg_reward_delta=0.0).score == 2.0
 
 
-def test_077_each_use_is_counted_and_the_mean_is_that_of_those_that_can_be_compared() -> None:
-    once = Effectiveness().applied(1.0, None, NOW)
-    twice = once.applied(0.0, 0.4, NOW).applied(0.6, -0.2, NOW + timedelta(days=1))
+def test_077_each_use_is_counted_and_the_mean_covers_comparable_uses() -> None:
+    once = Effectiveness().after_application(1.0, None, NOW)
+    twice = once.after_application(0.0, 0.4, NOW).after_application(0.6, -0.2, NOW + timedelta(days=1))
     assert twice == Effectiveness(
         times_applied=3,
         success_when_applied=2,
@@ -72,10 +72,10 @@ def test_077_confidence_is_the_success_rate_times_the_root_of_the_sample() -> No
     assert pattern(sample=9, successes=6).confidence == pytest.approx(6 / 9 * sqrt(9))
 
 
-def test_077_what_is_merged_is_weighted_by_how_often_it_was_seen() -> None:
+def test_077_merged_patterns_are_weighted_by_their_samples() -> None:
     slow = pattern(ToolSequence(tools=("a", "b"), avg_latency_ms=100.0), sample=3, successes=3.0)
     fast = pattern(ToolSequence(tools=("a", "b"), avg_latency_ms=500.0), successes=0.0, last_seen=NOW + timedelta(1))
-    merged = slow.with_another(replace(fast, evidence=("new",), context=TaskContext(domain="web", tags=("b",))))
+    merged = slow.merge(replace(fast, evidence=("new",), context=TaskContext(domain="web", tags=("b",))))
     assert merged == replace(
         slow,
         form=ToolSequence(tools=("a", "b"), avg_latency_ms=200.0),
@@ -86,7 +86,7 @@ def test_077_what_is_merged_is_weighted_by_how_often_it_was_seen() -> None:
         last_seen=NOW + timedelta(1),
     )
     failed = replace(DECISION, success_count=0, failure_count=1, avg_duration_secs=4.0)
-    assert pattern().with_another(pattern(failed, successes=0.0)).form == DecisionPoint(
+    assert pattern().merge(pattern(failed, successes=0.0)).form == DecisionPoint(
         condition="check it", action="fix it", success_count=1, failure_count=1, avg_duration_secs=3.0
     )
 
@@ -95,19 +95,19 @@ def test_077_what_is_merged_is_weighted_by_how_often_it_was_seen() -> None:
     ("sample", "successes", "confidence"),
     [(1, 1.0, None), (2, 2.0, 0.75), (2, 1.0, None), (3, 2.0, None), (6, 5.0, 0.75), (10, 10.0, 11 / 12)],
 )
-def test_077_a_rule_needs_two_episodes_and_a_confidence_of_seven_tenths(
+def test_077_a_heuristic_needs_two_episodes_and_a_confidence_of_0_7(
     sample: int, successes: float, confidence: float | None
 ) -> None:
-    rule = heuristic_of(pattern(sample=sample, successes=successes))
+    rule = derive_heuristic(pattern(sample=sample, successes=successes))
     assert (rule and rule.confidence) == (confidence and pytest.approx(confidence))
 
 
-def test_077_rules_say_what_to_do_when() -> None:
+def test_077_a_heuristic_has_a_condition_and_an_action() -> None:
     well = {"sample": 2, "successes": 2.0}
     rules = [
-        heuristic_of(pattern(**well)),  # pyright: ignore[reportArgumentType]
-        heuristic_of(pattern(ErrorRecovery(error_type="E1", recovery_steps=("a", "b")), **well)),  # pyright: ignore
-        heuristic_of(
+        derive_heuristic(pattern(**well)),  # pyright: ignore[reportArgumentType]
+        derive_heuristic(pattern(ErrorRecovery(error_type="E1", recovery_steps=("a", "b")), **well)),  # pyright: ignore
+        derive_heuristic(
             pattern(ContextPattern(context_features=("domain: web",), recommended_approach="Work"), **well)  # pyright: ignore
         ),
     ]
@@ -116,16 +116,19 @@ def test_077_rules_say_what_to_do_when() -> None:
         ("heuristic_1", "after E1", "a, then b"),
         ("heuristic_1", "domain: web", "Work"),
     ]
-    assert heuristic_of(pattern(ToolSequence(tools=("a", "b"), avg_latency_ms=1.0), **well)) is None  # pyright: ignore
+    assert derive_heuristic(pattern(ToolSequence(tools=("a", "b"), avg_latency_ms=1.0), **well)) is None  # pyright: ignore
 
 
-def test_077_how_well_an_episode_ended() -> None:
-    assert goodness(ended("+", outcome=DONE)) == 1
-    assert goodness(ended("+", outcome=Failure(reason="no"))) == 0
-    assert goodness(ended("+", outcome=PartialSuccess(verdict="so", completed=("a", "b", "c"), failed=("d",)))) == 0.75
-    assert goodness(ended("+", outcome=PartialSuccess(verdict="so"))) == 0.5
+def test_077_the_success_score_follows_the_outcome() -> None:
+    assert success_score(ended("+", outcome=DONE)) == 1
+    assert success_score(ended("+", outcome=FailureOutcome(reason="no"))) == 0
+    assert (
+        success_score(ended("+", outcome=PartialSuccessOutcome(verdict="so", completed=("a", "b", "c"), failed=("d",))))
+        == 0.75
+    )
+    assert success_score(ended("+", outcome=PartialSuccessOutcome(verdict="so"))) == 0.5
 
 
-def test_079_metadata_names_patterns_that_were_applied() -> None:
-    assert named_patterns({"applied_patterns": " p1, p2,,p1 "}) == ("p1", "p2")
-    assert named_patterns({}) == ()
+def test_079_applied_patterns_are_read_from_metadata() -> None:
+    assert applied_pattern_ids({"applied_patterns": " p1, p2,,p1 "}) == ("p1", "p2")
+    assert applied_pattern_ids({}) == ()

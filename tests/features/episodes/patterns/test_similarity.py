@@ -1,4 +1,4 @@
-"""How alike patterns are. Numbers are rows of the feature table."""
+"""Similarity of patterns. Numbers are rows of the feature table."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from scrubjay.features.episodes.models import TaskContext
 from scrubjay.features.episodes.patterns.models import ContextPattern, ErrorRecovery, Form, Pattern, ToolSequence
-from scrubjay.features.episodes.patterns.similarity import SAME, context_similarity, similarity
+from scrubjay.features.episodes.patterns.similarity import SAME_PATTERN_SIMILARITY, context_similarity, similarity
 from tests.features.episodes.patterns.test_models import DECISION, pattern
 
 WEB = TaskContext(domain="web", language="python", tags=("a", "b"))
@@ -30,20 +30,22 @@ def sequence(*tools: str) -> ToolSequence:
         (TaskContext(domain="web", tags=("c",)), 0.4),
     ],
 )
-def test_077_contexts_are_alike_by_domain_language_and_tags(other: TaskContext, expected: float) -> None:
+def test_077_the_similarity_of_contexts_depends_on_domain_language_and_tags(
+    other: TaskContext, expected: float
+) -> None:
     assert context_similarity(WEB, other) == pytest.approx(expected)
     plain = TaskContext(domain="web")
     assert context_similarity(plain, plain) == pytest.approx(0.55), "no language on both sides counts half"
 
 
-def test_077_sequences_are_alike_by_how_much_must_be_changed() -> None:
+def test_077_the_similarity_of_sequences_is_their_edit_distance() -> None:
     assert similarity(of(sequence("a", "b", "c")), of(sequence("a", "b", "c"))) == pytest.approx(1)
     assert similarity(of(sequence("a", "b", "c")), of(sequence("a", "x", "c"))) == pytest.approx(0.7 * 2 / 3 + 0.3)
     assert similarity(of(sequence("a", "b")), of(sequence("a", "b", "c", "d"))) == pytest.approx(0.7 * 0.5 + 0.3)
     assert similarity(of(sequence("a", "b")), of(DECISION)) == 0
 
 
-def test_077_decisions_recoveries_and_contexts_have_their_own_weights() -> None:
+def test_077_each_pattern_type_has_its_own_weights() -> None:
     def decision(**fields: Any) -> Pattern:
         return of(replace(DECISION, condition="check the token", action="edit the file", **fields))
 
@@ -56,7 +58,7 @@ def test_077_decisions_recoveries_and_contexts_have_their_own_weights() -> None:
     assert similarity(here, there) == pytest.approx(0.6 / 3 + 0.4)
 
 
-def test_077_the_same_words_in_the_same_domain_are_one_pattern_and_another_domain_is_not() -> None:
+def test_077_equal_wording_is_one_pattern_only_within_a_domain() -> None:
     here, there = TaskContext(domain="web"), TaskContext(domain="cli")
-    assert similarity(of(sequence("a", "b"), here), of(sequence("a", "b"), here)) >= SAME
-    assert similarity(of(sequence("a", "b"), here), of(sequence("a", "b"), there)) < SAME
+    assert similarity(of(sequence("a", "b"), here), of(sequence("a", "b"), here)) >= SAME_PATTERN_SIMILARITY
+    assert similarity(of(sequence("a", "b"), here), of(sequence("a", "b"), there)) < SAME_PATTERN_SIMILARITY

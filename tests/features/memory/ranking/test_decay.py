@@ -1,4 +1,4 @@
-"""The documented formula of decay, and what follows from it."""
+"""The documented formula of decay and its consequences."""
 
 import math
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.features.memory.ranking.decay import Band, band_of, days_until_faded, strength
+from scrubjay.features.memory.ranking.decay import StrengthBand, days_until_faded, strength, strength_band
 
 shares = st.floats(0, 1)
 days = st.floats(0, 10_000)
@@ -14,14 +14,12 @@ counts = st.integers(0, 10**9)
 
 
 @given(shares, days, counts)
-def test_048_strength_is_importance_times_decay_times_use_each_counted_once(
-    importance: float, age: float, uses: int
-) -> None:
+def test_048_strength_is_importance_times_decay_times_use(importance: float, age: float, uses: int) -> None:
     expected = importance * math.exp(-0.1 * age) * (1 + math.log(1 + uses) * 0.1)
     assert strength(importance, age, uses) == pytest.approx(min(expected, 1.0), rel=1e-12)
 
 
-def test_048_what_is_not_used_is_half_as_strong_after_a_week() -> None:
+def test_048_an_unused_memory_has_half_its_strength_after_a_week() -> None:
     assert strength(0.8, math.log(2) / 0.1, 0) == pytest.approx(0.4)
     assert round(math.log(2) / 0.1, 2) == 6.93
     assert strength(0.5, 0, 0) == 0.5
@@ -31,7 +29,7 @@ def test_048_what_is_not_used_is_half_as_strong_after_a_week() -> None:
 
 
 @given(shares, days, days, counts, counts)
-def test_048_time_weakens_and_use_strengthens(
+def test_048_strength_falls_with_age_and_rises_with_use(
     importance: float, first: float, second: float, few: int, many: int
 ) -> None:
     assert strength(importance, max(first, second), few) <= strength(importance, min(first, second), few)
@@ -42,22 +40,22 @@ def test_048_time_weakens_and_use_strengthens(
 @pytest.mark.parametrize(
     ("value", "band"),
     [
-        (0.0, Band.FORGET),
-        (0.0999, Band.FORGET),
-        (0.1, Band.AT_RISK),
-        (0.2999, Band.AT_RISK),
-        (0.3, Band.HEALTHY),
-        (0.7, Band.HEALTHY),
-        (0.7001, Band.STRONG),
-        (1.0, Band.STRONG),
+        (0.0, StrengthBand.FORGET),
+        (0.0999, StrengthBand.FORGET),
+        (0.1, StrengthBand.AT_RISK),
+        (0.2999, StrengthBand.AT_RISK),
+        (0.3, StrengthBand.HEALTHY),
+        (0.7, StrengthBand.HEALTHY),
+        (0.7001, StrengthBand.STRONG),
+        (1.0, StrengthBand.STRONG),
     ],
 )
-def test_048_each_strength_has_its_band(value: float, band: Band) -> None:
-    assert band_of(value) is band
+def test_048_each_strength_has_its_band(value: float, band: StrengthBand) -> None:
+    assert strength_band(value) is band
 
 
 @given(shares.filter(lambda importance: importance < 0.95), counts, st.floats(0.01, 0.5), st.floats(0.01, 2))
-def test_048_on_the_predicted_day_it_has_just_faded(
+def test_048_strength_reaches_the_threshold_on_the_predicted_day(
     importance: float, uses: int, threshold: float, rate: float
 ) -> None:
     predicted = days_until_faded(importance, uses, threshold=threshold, decay_rate=rate)
@@ -69,7 +67,7 @@ def test_048_on_the_predicted_day_it_has_just_faded(
         assert strength(importance, 0, uses, decay_rate=rate) <= threshold * (1 + 1e-9)
 
 
-def test_048_what_matters_most_never_fades_away() -> None:
+def test_048_the_most_important_memories_never_fade() -> None:
     assert days_until_faded(0.95, 0) is None
     assert days_until_faded(0.5, 0) == pytest.approx(-math.log(0.1 / 0.5) / 0.1)
     assert days_until_faded(0.0, 5) == 0.0

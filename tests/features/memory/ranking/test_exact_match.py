@@ -1,4 +1,4 @@
-"""Exact wording is read into terms of the index, and nothing in it is a command (feature 65)."""
+"""Required wording is parsed into index terms and has no query syntax (feature 65)."""
 
 import pytest
 
@@ -25,7 +25,7 @@ from scrubjay.features.memory.ranking.exact_match import required_wordings
         ("tea tea", ((Wording(("tea",)),),)),
     ],
 )
-def test_065_words_phrases_and_beginnings_are_required(text: str, expected: tuple[tuple[Wording, ...], ...]) -> None:
+def test_065_words_phrases_and_prefixes_are_required(text: str, expected: tuple[tuple[Wording, ...], ...]) -> None:
     assert required_wordings(text) == expected
 
 
@@ -41,12 +41,12 @@ def test_065_words_phrases_and_beginnings_are_required(text: str, expected: tupl
         ("tea' OR 1=1 --", ["tea", "1", "1"]),
     ],
 )
-def test_065_signs_and_operators_are_no_syntax(text: str, words: list[str]) -> None:
+def test_065_punctuation_and_operators_have_no_meaning(text: str, words: list[str]) -> None:
     assert [term for (wording,) in required_wordings(text) for term in wording.terms] == words
 
 
 @pytest.mark.parametrize("text", ["", " ", "*", '""', "the", '"is not"', "?! - ()", "🎉"])
 def test_065_wording_without_a_searchable_word_is_refused_with_a_hint(text: str) -> None:
-    with pytest.raises(InvalidRequest, match="no word that could be looked for") as caught:
+    with pytest.raises(InvalidRequest, match="contains no word to search for") as caught:
         required_wordings(text)
     assert caught.value.hint

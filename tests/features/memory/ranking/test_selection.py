@@ -1,4 +1,4 @@
-"""The answer has each thing once, and various things if that is wanted (feature 60)."""
+"""Selection removes duplicates and, on request, diversifies the results (feature 60)."""
 
 from datetime import UTC, datetime
 
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scrubjay.core.scopes import Scope
 from scrubjay.features.memory.models import Memory
 from scrubjay.features.memory.ranking.selection import (
-    diversified,
-    fold,
-    represents,
-    says_the_same,
+    covers_text,
+    diversify,
+    find_near_duplicates,
+    fold_duplicates,
+    is_duplicate,
     spread_over_sessions,
-    with_lookalikes,
 )
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -35,7 +35,7 @@ def memory(content: str, *, speaker: str | None = None, key: str | None = None) 
 
 
 def directions(*degrees: float) -> NDArray[np.float32]:
-    """Unit vectors at these angles."""
+    """Return unit vectors at these angles, in degrees."""
     angles = np.radians(np.array(degrees))
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
@@ -58,9 +58,9 @@ def directions(*degrees: float) -> NDArray[np.float32]:
         ("🎉", "🎉", True),
     ],
 )
-def test_060_the_same_is_said_by_almost_the_same_words_in_their_order(one: str, other: str, same: bool) -> None:
-    assert says_the_same(memory(one), memory(other)) is same
-    assert says_the_same(memory(other), memory(one)) is same
+def test_060_duplicates_have_almost_the_same_words_in_the_same_order(one: str, other: str, same: bool) -> None:
+    assert is_duplicate(memory(one), memory(other)) is same
+    assert is_duplicate(memory(other), memory(one)) is same
 
 
 @pytest.mark.parametrize(
@@ -82,55 +82,55 @@ def test_060_the_same_is_said_by_almost_the_same_words_in_their_order(one: str, 
         ("🎉", "🎉", True),
     ],
 )
-def test_047_a_text_represents_another_one_only_with_every_word_of_it(text: str, other: str, whole: bool) -> None:
-    assert represents(text, other) is whole
+def test_047_a_text_covers_another_only_if_it_contains_all_its_words(text: str, other: str, whole: bool) -> None:
+    assert covers_text(text, other) is whole
 
 
-def test_060_what_two_speakers_say_or_two_keys_hold_is_not_the_same() -> None:
-    assert says_the_same(memory("I like tea.", speaker="Ada"), memory("I like tea.", speaker="Ada"))
-    assert not says_the_same(memory("I like tea.", speaker="Ada"), memory("I like tea.", speaker="Bob"))
-    assert says_the_same(memory("enabled", key="search"), memory("enabled"))
-    assert not says_the_same(memory("enabled", key="search"), memory("enabled", key="export"))
+def test_060_memories_of_different_speakers_or_keys_are_no_duplicates() -> None:
+    assert is_duplicate(memory("I like tea.", speaker="Ada"), memory("I like tea.", speaker="Ada"))
+    assert not is_duplicate(memory("I like tea.", speaker="Ada"), memory("I like tea.", speaker="Bob"))
+    assert is_duplicate(memory("enabled", key="search"), memory("enabled"))
+    assert not is_duplicate(memory("enabled", key="search"), memory("enabled", key="export"))
 
 
-def test_060_lookalikes_are_told_of_the_best_and_make_room_for_more() -> None:
+def test_060_near_duplicates_are_listed_and_replaced_by_further_candidates() -> None:
     vectors = directions(0, 90, 2, 45, 91, 135, 200)
-    assert with_lookalikes(vectors, [0, 1, 2, 3, 4, 5, 6], 4) == ([0, 1, 2, 3, 4, 5], {2: [0], 4: [1]})
-    assert with_lookalikes(vectors, [0, 1, 3, 5, 6, 2, 4], 4) == ([0, 1, 3, 5], {})
-    assert with_lookalikes(vectors, [2, 0, 4, 1], 3) == ([2, 0, 4, 1], {0: [2], 1: [4]})
-    assert with_lookalikes(vectors, [], 3) == ([], {})
+    assert find_near_duplicates(vectors, [0, 1, 2, 3, 4, 5, 6], 4) == ([0, 1, 2, 3, 4, 5], {2: [0], 4: [1]})
+    assert find_near_duplicates(vectors, [0, 1, 3, 5, 6, 2, 4], 4) == ([0, 1, 3, 5], {})
+    assert find_near_duplicates(vectors, [2, 0, 4, 1], 3) == ([2, 0, 4, 1], {0: [2], 1: [4]})
+    assert find_near_duplicates(vectors, [], 3) == ([], {})
 
 
-def test_060_many_copies_of_one_thing_do_not_hide_others() -> None:
+def test_060_many_duplicates_do_not_hide_other_candidates() -> None:
     vectors = directions(*[0] * 50, 60, 120)
-    some, lookalikes = with_lookalikes(vectors, list(range(52)), 3)
+    some, lookalikes = find_near_duplicates(vectors, list(range(52)), 3)
     assert some == list(range(52))
     assert lookalikes == {place: list(range(place)) for place in range(1, 50)}
 
 
-def test_060_what_cannot_be_compared_is_nobodys_lookalike() -> None:
+def test_060_texts_without_vectors_have_no_near_duplicates() -> None:
     vectors = np.full((3, 2), np.nan, dtype=np.float32)
-    assert with_lookalikes(vectors, [2, 1, 0], 2) == ([2, 1], {})
+    assert find_near_duplicates(vectors, [2, 1, 0], 2) == ([2, 1], {})
     some_known = np.concatenate([vectors[:2], directions(0, 1)])
-    assert with_lookalikes(some_known, [0, 1, 2, 3], 4) == ([0, 1, 2, 3], {3: [2]})
+    assert find_near_duplicates(some_known, [0, 1, 2, 3], 4) == ([0, 1, 2, 3], {3: [2]})
 
 
-def test_060_a_copy_of_a_copy_is_folded_into_the_best_of_them() -> None:
+def test_060_chains_of_duplicates_are_folded_into_the_best() -> None:
     memories = {place: memory(text) for place, text in enumerate(["We sail", "We swim", "We sail.", "we sail!"])}
-    assert fold(memories, {1: [0], 2: [0, 1], 3: [2]}) == {2: 0, 3: 0}
+    assert fold_duplicates(memories, {1: [0], 2: [0, 1], 3: [2]}) == {2: 0, 3: 0}
 
 
-def test_060_diversity_prefers_what_is_not_like_the_ones_before() -> None:
+def test_060_diversity_prefers_candidates_unlike_the_preceding_ones() -> None:
     scores = np.array([0.9, 0.8, 0.5, 0.1], dtype=np.float32)
     vectors = directions(0, 5, 90, 180)
-    assert diversified(scores, vectors, [0, 1, 2, 3], 0.0) == [0, 1, 2, 3]
-    assert diversified(scores, vectors, [0, 1, 2, 3], 0.5) == [0, 2, 3, 1]
-    assert diversified(scores, vectors, [0, 1], 1.0) == [0, 1]
+    assert diversify(scores, vectors, [0, 1, 2, 3], 0.0) == [0, 1, 2, 3]
+    assert diversify(scores, vectors, [0, 1, 2, 3], 0.5) == [0, 2, 3, 1]
+    assert diversify(scores, vectors, [0, 1], 1.0) == [0, 1]
     vectors[1] = np.nan
-    assert diversified(scores, vectors, [0, 1, 2, 3], 0.3) == [0, 1, 2, 3]
+    assert diversify(scores, vectors, [0, 1, 2, 3], 0.3) == [0, 1, 2, 3]
 
 
-def test_060_all_about_a_topic_is_taken_from_many_sessions() -> None:
+def test_060_results_on_a_topic_are_spread_over_sessions() -> None:
     scores = np.array([0.60, 0.595, 0.58, 0.57, 0.30, 0.30], dtype=np.float32)
     sessions = np.array([1, 1, 1, 2, -1, -1], dtype=np.int32)
     assert spread_over_sessions(scores, sessions, [0, 1, 2, 3, 4, 5]) == [0, 1, 3, 2, 4, 5]

@@ -1,4 +1,4 @@
-"""What kind of text a memory is."""
+"""Traits of texts: questions, times, names, standing rules."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.features.memory.ranking.traits import Trait, traits_of
+from scrubjay.features.memory.ranking.traits import Trait, find_traits
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from scrubjay.features.memory.ranking.traits import Trait, traits_of
         ("how are you?  \n", Trait.ASKS | Trait.QUESTION),
         ("want to see it? [shares a photo of a dog]", Trait.ASKS | Trait.QUESTION),
         ("want to see it? [a] photo", Trait.ASKS),
-        # Looking for the end of each of many brackets that begin would take minutes.
+        # Searching the end of every opening bracket would take quadratic time.
         ("want to see it? [a [b]", Trait.ASKS),
         ("how are you? all is well here.", Trait.ASKS),
         ("[is it so?]", Trait.ASKS),
@@ -48,11 +48,11 @@ from scrubjay.features.memory.ranking.traits import Trait, traits_of
         ),
     ],
 )
-def test_a_text_has_the_traits_that_its_words_show(text: str, expected: Trait) -> None:
-    assert traits_of(text) == expected
+def test_traits_are_found_by_the_words_of_a_text(text: str, expected: Trait) -> None:
+    assert find_traits(text) == expected
 
 
-def test_traits_are_told_apart_by_their_bits_which_stores_keep() -> None:
+def test_the_stored_bits_of_traits_do_not_change() -> None:
     assert {trait.name: int(trait) for trait in Trait} == {
         "QUESTION": 1,
         "ASKS": 2,
@@ -108,7 +108,7 @@ WORDS = [
 ]
 
 
-# All that says when, as one expression: right, and slow.
+# The reference: all expressions of time in one regular expression, correct but slow.
 _DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 TIMED = re.compile(
     rf"\b(?:yesterday|today|tonight|tomorrow|ago|recently|soon|since|weekend|{_DAY}|january|february|march|april|june"
@@ -125,8 +125,8 @@ STANDING = re.compile(
 
 
 @given(words=st.lists(st.sampled_from(WORDS), max_size=6), joint=st.sampled_from([" ", "-", "\n", ""]))
-def test_looking_at_single_words_first_changes_nothing(words: list[str], joint: str) -> None:
+def test_the_word_prefilter_finds_the_same_traits(words: list[str], joint: str) -> None:
     text = joint.join(words)
-    found = traits_of(text)
+    found = find_traits(text)
     assert bool(found & Trait.TIMED) == bool(TIMED.search(text))
     assert bool(found & Trait.STANDING) == bool(STANDING.search(text))

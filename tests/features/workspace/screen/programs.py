@@ -1,4 +1,4 @@
-"""Small programs in the place of those that ask a screen, and those that show something on a real one."""
+"""Fake helper programs of the screen scan, and a check for the real ones."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ case "$*" in
 *) echo 'WM_CLASS(STRING) = "editor", "Editor"'; echo '_NET_WM_PID(CARDINAL) = 4711' ;;
 esac
 """
-# One application with a window that has a button, whose name has quotes in it.
+# One application with a window that has a button whose name contains quotes.
 GDBUS = r"""
 case "$*" in
 *GetAddress*) echo "('unix:path=/run/a11y,guid=1',)" ;;
@@ -36,7 +36,7 @@ def program(folder: Path, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def saying(text: str) -> str:
+def printing(text: str) -> str:
     return f"cat <<'EOF'\n{text}EOF"
 
 

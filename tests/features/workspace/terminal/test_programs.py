@@ -1,4 +1,6 @@
-"""What may be run is decided by the program and its arguments. Numbers are rows of the feature table."""
+"""The allowlist of programs and arguments. Numbers are rows of the feature table."""
+
+from itertools import product
 
 import pytest
 
@@ -7,8 +9,10 @@ from scrubjay.features.workspace.terminal.programs import (
     BLOCKED,
     INTERACTIVE,
     PROGRAMS,
-    Refused,
-    permitted,
+    Command,
+    CommandRefused,
+    check_command,
+    ps_arguments,
     read_command,
 )
 
@@ -55,9 +59,9 @@ HARMLESS = [
     "which git",
 ]
 
-# The program, what is wrong, and why it matters.
+# Commands of allowlisted programs with dangerous arguments, grouped by the danger.
 HOSTILE = [
-    # what runs whatever it is given
+    # programs that run any code
     "env python3 -c 1",
     "env -i sh",
     "env A=1",
@@ -77,7 +81,7 @@ HOSTILE = [
     "npm --version --prefix x",
     "mix run",
     "elixir -e 1",
-    # find that deletes, runs, writes or follows links
+    # find expressions that delete, run programs, write or follow links
     "find . -delete",
     "find . -exec rm x",
     "find . -execdir rm x",
@@ -91,7 +95,7 @@ HOSTILE = [
     "find -files0-from x",
     "find . -name -delete",
     "find . -newermt x -delete",
-    # git that runs programs, writes, or goes elsewhere
+    # git subcommands and options that run programs, write, or access other places
     "git -c core.pager=x log",
     "git -c alias.x=y x",
     "git --exec-path=. status",
@@ -140,7 +144,7 @@ HOSTILE = [
     "git reflog expire",
     "git worktree add x",
     "git blame --contents /etc/passwd a",
-    # curl and wget that write, read files, or go elsewhere
+    # curl and wget that write or read files, or access other places
     "curl -o x https://example.com",
     "curl -O https://example.com/x",
     "curl --output x https://example.com",
@@ -179,7 +183,7 @@ HOSTILE = [
     "curl",
     "wget https://example.com",
     "wget -O - https://example.com",
-    # ending what is not ours
+    # ending foreign processes
     "kill",
     "kill -9 -1",
     "kill -1",
@@ -194,7 +198,7 @@ HOSTILE = [
     "ps axe",
     "ps eww",
     "ps -o environ",
-    # setting what is only to be told
+    # changing system settings
     "date -s 2020-01-01",
     "date --set=2020-01-01",
     "date --se=x",
@@ -237,14 +241,14 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("command", HARMLESS)
-def test_28_what_only_reads_may_be_run(command: str) -> None:
-    permitted(read_command(command))
+def test_28_harmless_commands_are_allowed(command: str) -> None:
+    check_command(read_command(command))
 
 
 @pytest.mark.parametrize("command", HOSTILE)
-def test_17_28_what_could_do_more_is_refused_by_its_arguments(command: str) -> None:
-    with pytest.raises(Refused, match=r"^Command '\w+' "):
-        permitted(read_command(command))
+def test_17_28_dangerous_arguments_are_refused(command: str) -> None:
+    with pytest.raises(CommandRefused, match=r"^Command '\w+' "):
+        check_command(read_command(command))
 
 
 @pytest.mark.parametrize(
@@ -267,24 +271,47 @@ def test_17_28_what_could_do_more_is_refused_by_its_arguments(command: str) -> N
         ("echo 'unclosed", "Command cannot be read: no closing quotation"),
     ],
 )
-def test_28_a_refusal_says_why_in_the_documented_words(command: str, message: str) -> None:
-    with pytest.raises(Refused) as refused:
-        permitted(read_command(command))
+def test_28_a_refusal_has_the_documented_message(command: str, message: str) -> None:
+    with pytest.raises(CommandRefused) as refused:
+        check_command(read_command(command))
     assert refused.value.message == message
 
 
-@pytest.mark.parametrize("sign", ";&|`$()<>*?{}[]!\n\r\x1b")
+@pytest.mark.parametrize("character", ";&|`$()<>*?{}[]!\n\r\x1b")
 @pytest.mark.parametrize("program", ["ls", "echo", "git", "cat", "find"])
-def test_17_28_no_sign_of_a_shell_is_let_through_in_any_place(program: str, sign: str) -> None:
-    for arguments in (f"'{sign}'", f"'a{sign}b'", f"a 'b{sign}'", f"'--x={sign}'"):
-        with pytest.raises(Refused, match="Arguments contain shell meta-characters"):
-            permitted(read_command(f"{program} {arguments}"))
+def test_17_28_shell_metacharacters_are_refused_in_every_position(program: str, character: str) -> None:
+    for arguments in (f"'{character}'", f"'a{character}b'", f"a 'b{character}'", f"'--x={character}'"):
+        with pytest.raises(CommandRefused, match="Arguments contain shell meta-characters"):
+            check_command(read_command(f"{program} {arguments}"))
 
 
 def test_28_quotes_keep_words_together_and_nothing_is_expanded() -> None:
     assert read_command("grep 'a  b' \"c d\" e\\ f").arguments == ("a  b", "c d", "e f")
 
 
-def test_28_every_program_of_the_list_is_known_and_in_no_other() -> None:
+def test_28_every_allowlisted_program_has_a_rule_and_is_in_no_other_list() -> None:
     assert set(PROGRAMS) == ALLOWED
     assert not ALLOWED & (BLOCKED | INTERACTIVE)
+
+
+def test_17_no_permitted_spelling_of_ps_can_show_an_environment() -> None:
+    """Whatever is permitted, ps gets no `e` that it could read as a BSD option."""
+    letters = "aAeEfFjlLoOuUvVwxX"
+    clusters = ["".join(word) for length in (1, 2, 3) for word in product(letters, repeat=length)]
+    permitted = 0
+    for words in [[dash + cluster] for cluster in clusters for dash in ("", "-")] + [
+        [first, dash + second] for first in ("-ef", "aux", "-e", "-o pid") for second in clusters for dash in ("", "-")
+    ]:
+        try:
+            check_command(Command("ps", tuple(words)))
+        except CommandRefused:
+            continue
+        permitted += 1
+        assert not any("e" in word for word in ps_arguments(words) if not word.startswith("--")), words
+    assert permitted > 100
+
+
+def test_28_ps_gets_the_option_of_the_same_meaning() -> None:
+    assert ps_arguments(["-ef", "--sort=time"]) == ["-Af", "--sort=time"]
+    assert ps_arguments(["-eo", "etime,pid"]) == ["-Ao", "etime,pid"]
+    assert ps_arguments(["-auxww"]) == ["auxww"]

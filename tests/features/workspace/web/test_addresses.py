@@ -1,4 +1,4 @@
-"""Which addresses are of the public network, however they are written. Numbers are rows of the feature table."""
+"""Public and non-public addresses in all notations. Numbers are rows of the feature table."""
 
 import socket
 from collections.abc import Sequence
@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 from scrubjay.core.errors import Forbidden, InvalidRequest
-from scrubjay.features.workspace.web.addresses import Reach, is_public, place_of
+from scrubjay.core.ip_addresses import is_public
+from scrubjay.features.workspace.web.addresses import HostPolicy, parse_url
 
 NOT_PUBLIC = [
     "127.0.0.1",
@@ -51,12 +52,12 @@ NOT_PUBLIC = [
 
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
-def test_30_what_is_not_public_is_known_in_every_form(address: str) -> None:
+def test_30_non_public_addresses_are_detected_in_every_notation(address: str) -> None:
     assert not is_public(address)
 
 
 @pytest.mark.parametrize("address", ["1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "::ffff:1.1.1.1"])
-def test_30_what_is_public_is_known(address: str) -> None:
+def test_30_public_addresses_are_detected(address: str) -> None:
     assert is_public(address)
 
 
@@ -83,32 +84,32 @@ def test_30_what_is_public_is_known(address: str) -> None:
         "http://example.com/" + "a" * 9_000,
     ],
 )
-def test_19_30_what_is_no_address_of_the_web_is_refused(url: str) -> None:
+def test_19_30_an_invalid_url_is_refused(url: str) -> None:
     with pytest.raises(InvalidRequest):
-        place_of(url)
+        parse_url(url)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0"])
-async def test_30_a_host_that_leads_to_this_machine_is_refused_however_it_is_written(host: str) -> None:
+async def test_30_a_host_that_resolves_to_this_machine_is_refused_in_every_notation(host: str) -> None:
     with pytest.raises(Forbidden) as refused:
-        await Reach().addresses(host, 80)
+        await HostPolicy().resolve(host, 80)
     assert refused.value.details["reason"] == "not_public"
 
 
-async def test_30_one_address_that_is_not_public_is_enough_to_refuse_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def both(host: str, port: int, **_: Any) -> Sequence[Any]:
+async def test_30_a_host_with_any_non_public_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def resolve_to_both(host: str, port: int, **_: Any) -> Sequence[Any]:
         return [(socket.AF_INET, 0, 0, "", (address, port)) for address in ("1.1.1.1", "10.0.0.1")]
 
-    monkeypatch.setattr(anyio, "getaddrinfo", both)
+    monkeypatch.setattr(anyio, "getaddrinfo", resolve_to_both)
     with pytest.raises(Forbidden, match=r"10\.0\.0\.1"):
-        await Reach().addresses("rebinding.example.com", 80)
-    assert await Reach(("rebinding.example.com",)).addresses("rebinding.example.com", 80) == ["1.1.1.1", "10.0.0.1"]
+        await HostPolicy().resolve("rebinding.example.com", 80)
+    assert await HostPolicy(("rebinding.example.com",)).resolve("rebinding.example.com", 80) == ["1.1.1.1", "10.0.0.1"]
 
 
 def test_30_the_owner_allows_a_host_by_its_name_and_port() -> None:
-    reach = Reach(("localhost:8080", "Intranet.example.com", "[::1]:9"))
-    assert reach.is_allowed("localhost", 8080)
-    assert not reach.is_allowed("localhost", 8081)
-    assert reach.is_allowed("intranet.example.com", 443)
-    assert not reach.is_allowed("evil.intranet.example.com", 443)
-    assert reach.is_allowed("::1", 9)
+    policy = HostPolicy(("localhost:8080", "Intranet.example.com", "[::1]:9"))
+    assert policy.is_allowed("localhost", 8080)
+    assert not policy.is_allowed("localhost", 8081)
+    assert policy.is_allowed("intranet.example.com", 443)
+    assert not policy.is_allowed("evil.intranet.example.com", 443)
+    assert policy.is_allowed("::1", 9)

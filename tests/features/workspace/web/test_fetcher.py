@@ -1,4 +1,4 @@
-"""Fetching from a real site. Numbers are rows of the feature table."""
+"""Fetching from a real local site. Numbers are rows of the feature table."""
 
 import socket
 import threading
@@ -9,9 +9,9 @@ import anyio
 import pytest
 
 from scrubjay.core.errors import Forbidden, InvalidRequest, ScrubjayError, TooLarge, Unavailable
-from scrubjay.features.workspace.web.addresses import Reach
-from scrubjay.features.workspace.web.fetcher import Asked, Fetcher, checked_headers, headers_as_told, json_of
-from tests.features.workspace.web.serving import Site, site
+from scrubjay.features.workspace.web.addresses import HostPolicy
+from scrubjay.features.workspace.web.fetcher import Fetcher, WebRequest, check_headers, joined_headers, parse_json
+from tests.features.workspace.web.local_site import Site, site
 
 
 @pytest.fixture
@@ -22,80 +22,80 @@ def served() -> Generator[Site]:
 
 @pytest.fixture
 def fetcher(served: Site) -> Fetcher:
-    return made(f"127.0.0.1:{served.port}")
+    return make_fetcher(f"127.0.0.1:{served.port}")
 
 
-def made(*allowed: str, max_body_bytes: int = 100_000) -> Fetcher:
+def make_fetcher(*allowed: str, max_body_bytes: int = 100_000) -> Fetcher:
     async def no_wait(seconds: float) -> None:
         pass
 
-    return Fetcher(Reach(allowed), max_body_bytes, "Scrubjay/test", sleep=no_wait, random=lambda: 0.5)
+    return Fetcher(HostPolicy(allowed), max_body_bytes, "Scrubjay/test", sleep=no_wait, random=lambda: 0.5)
 
 
-async def get(fetcher: Fetcher, url: str, seconds: float = 10.0, **asked: Any) -> Any:
-    return await fetcher.fetch(Asked(url, **asked), seconds=seconds)
+async def get(fetcher: Fetcher, url: str, seconds: float = 10.0, **fields: Any) -> Any:
+    return await fetcher.fetch(WebRequest(url, **fields), seconds=seconds)
 
 
-async def test_30_an_answer_is_told_whatever_its_status(fetcher: Fetcher, served: Site) -> None:
+async def test_30_a_response_is_returned_with_any_status(fetcher: Fetcher, served: Site) -> None:
     fetched = await get(fetcher, f"{served.url}/text?a=1&b=ü#part")
     assert (fetched.status, fetched.text, fetched.truncated) == (200, "plain text", False)
     assert served.requests[0].path == "/text?a=1&b=%C3%BC"
     assert served.requests[0].headers["User-Agent"] == "Scrubjay/test"
     missing = await get(fetcher, f"{served.url}/missing")
     assert (missing.status, missing.text) == (404, "nothing here")
-    assert headers_as_told(missing.headers)["content-length"] == "12"
+    assert joined_headers(missing.headers)["content-length"] == "12"
 
 
-async def test_30_text_is_read_in_the_encoding_that_it_says(fetcher: Fetcher, served: Site) -> None:
+async def test_30_text_is_decoded_with_its_declared_encoding(fetcher: Fetcher, served: Site) -> None:
     assert (await get(fetcher, f"{served.url}/latin")).text == "grün"
     assert (await get(fetcher, f"{served.url}/zipped")).text == "zipped text"
 
 
-async def test_30_json_is_parsed_and_what_is_none_is_told(fetcher: Fetcher, served: Site) -> None:
-    assert json_of(await get(fetcher, f"{served.url}/json")) == {"a": [1, None]}
+async def test_30_json_is_parsed_and_invalid_json_is_reported(fetcher: Fetcher, served: Site) -> None:
+    assert parse_json(await get(fetcher, f"{served.url}/json")) == {"a": [1, None]}
     with pytest.raises(Unavailable, match=r"^Invalid JSON response$"):
-        json_of(await get(fetcher, f"{served.url}/text"))
+        parse_json(await get(fetcher, f"{served.url}/text"))
 
 
-async def test_30_what_is_posted_arrives(fetcher: Fetcher, served: Site) -> None:
-    sent = await get(
+async def test_30_a_posted_body_and_headers_arrive(fetcher: Fetcher, served: Site) -> None:
+    response = await get(
         fetcher,
         f"{served.url}/echo",
         method="POST",
         content=b'{"x": 1}',
         headers=[("X-Mine", "yes"), ("user-agent", "me")],
     )
-    told = json_of(sent)
-    assert (told["method"], told["body"], told["Content-Type"]) == ("POST", '{"x": 1}', "application/json")
-    assert (told["X-Mine"], told["user-agent"]) == ("yes", "me")
+    received = parse_json(response)
+    assert (received["method"], received["body"], received["Content-Type"]) == ("POST", '{"x": 1}', "application/json")
+    assert (received["X-Mine"], received["user-agent"]) == ("yes", "me")
 
 
 async def test_30_redirects_are_followed_and_counted(fetcher: Fetcher, served: Site) -> None:
     fetched = await get(fetcher, f"{served.url}/moved", method="POST", content=b"{}")
     assert (fetched.text, fetched.redirects, fetched.url) == ("plain text", 1, f"{served.url}/text")
-    assert [asked.method for asked in served.requests] == ["POST", "GET"]
+    assert [request.method for request in served.requests] == ["POST", "GET"]
     served.location = "/echo"
-    kept = await get(fetcher, f"{served.url}/kept", method="POST", content=b'{"k": 1}')
-    assert json_of(kept)["body"] == '{"k": 1}'
-    with pytest.raises(Unavailable, match="redirects more than 10 times"):
+    preserved = await get(fetcher, f"{served.url}/temporary", method="POST", content=b'{"k": 1}')
+    assert parse_json(preserved)["body"] == '{"k": 1}'
+    with pytest.raises(Unavailable, match="more than 10 redirects"):
         await get(fetcher, f"{served.url}/loop")
 
 
-async def test_30_a_secret_is_not_sent_on_to_another_server(served: Site) -> None:
+async def test_30_secret_headers_are_not_sent_to_another_origin(served: Site) -> None:
     with site() as other:
         served.location = f"{other.url}/echo"
-        fetcher = made(f"127.0.0.1:{served.port}", f"127.0.0.1:{other.port}")
+        fetcher = make_fetcher(f"127.0.0.1:{served.port}", f"127.0.0.1:{other.port}")
         fetched = await get(
             fetcher,
-            f"{served.url}/kept",
+            f"{served.url}/temporary",
             method="POST",
             content=b"{}",
             headers=[("Authorization", "Bearer s"), ("X-Api-Key", "s"), ("Cookie", "s"), ("Accept", "text/plain")],
         )
-        told = json_of(fetched)
+        received = parse_json(fetched)
         assert served.requests[0].headers["Authorization"] == "Bearer s"
-        assert told["Accept"] == "text/plain"
-        assert not {"Authorization", "X-Api-Key", "Cookie"} & set(told)
+        assert received["Accept"] == "text/plain"
+        assert not {"Authorization", "X-Api-Key", "Cookie"} & set(received)
 
 
 @pytest.mark.parametrize(
@@ -111,37 +111,37 @@ async def test_30_a_secret_is_not_sent_on_to_another_server(served: Site) -> Non
         "http://user:pass@127.0.0.1:{port}/text",
     ],
 )
-async def test_30_a_redirect_leads_to_nothing_that_is_not_public(served: Site, location: str) -> None:
+async def test_30_a_redirect_to_a_non_public_address_is_refused(served: Site, location: str) -> None:
     with site() as inner:
         served.location = location.format(port=inner.port)
         with pytest.raises((Forbidden, InvalidRequest)):
-            await get(made(f"127.0.0.1:{served.port}"), f"{served.url}/moved")
+            await get(make_fetcher(f"127.0.0.1:{served.port}"), f"{served.url}/moved")
         assert inner.requests == []
 
 
-async def test_30_a_name_that_means_something_else_the_second_time_is_not_asked_twice(
+async def test_30_a_host_is_resolved_only_once_so_rebinding_fails(
     served: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The address that was checked is the one that is connected to: rebinding finds no second look."""
-    looked_up: list[str] = []
-    real = anyio.getaddrinfo
+    """The client connects to the checked address and does not resolve the name again."""
+    lookups: list[str] = []
+    getaddrinfo = anyio.getaddrinfo
 
     async def rebinding(host: str, port: int, **options: Any) -> Any:
         if host != "rebinding.example.com":
-            return await real(host, port, **options)
-        looked_up.append(host)
-        address = "203.0.113.7" if len(looked_up) > 1 else "127.0.0.1"
+            return await getaddrinfo(host, port, **options)
+        lookups.append(host)
+        address = "203.0.113.7" if len(lookups) > 1 else "127.0.0.1"
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
 
     monkeypatch.setattr(anyio, "getaddrinfo", rebinding)
 
-    def all_are(address: str) -> bool:
+    def accept_all(address: str) -> bool:
         return True
 
-    monkeypatch.setattr("scrubjay.features.workspace.web.addresses.is_public", all_are)
-    fetched = await get(made(), f"http://rebinding.example.com:{served.port}/text")
+    monkeypatch.setattr("scrubjay.features.workspace.web.addresses.is_public", accept_all)
+    fetched = await get(make_fetcher(), f"http://rebinding.example.com:{served.port}/text")
     assert fetched.text == "plain text"
-    assert len(looked_up) == 1
+    assert len(lookups) == 1
     assert served.requests[0].headers["Host"] == f"rebinding.example.com:{served.port}"
 
 
@@ -153,7 +153,7 @@ async def test_30_proxies_of_the_environment_are_not_used(
     assert (await get(fetcher, f"{served.url}/text")).text == "plain text"
 
 
-async def test_23_30_what_may_work_is_tried_again_and_only_if_it_is_a_question(fetcher: Fetcher, served: Site) -> None:
+async def test_23_30_transient_failures_are_retried_only_for_get(fetcher: Fetcher, served: Site) -> None:
     served.failures = 3
     assert (await get(fetcher, f"{served.url}/flaky")).status == 200
     assert len(served.requests) == 4
@@ -165,19 +165,19 @@ async def test_23_30_what_may_work_is_tried_again_and_only_if_it_is_a_question(f
     assert len(served.requests) == 1
 
 
-async def test_30_failures_have_the_documented_words(served: Site) -> None:
+async def test_30_failures_have_the_documented_messages(served: Site) -> None:
     with pytest.raises(Unavailable, match=r"^Request timed out$"):
-        await get(made(f"127.0.0.1:{served.port}"), f"{served.url}/hang", seconds=0.3)
+        await get(make_fetcher(f"127.0.0.1:{served.port}"), f"{served.url}/hang", seconds=0.3)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
         with pytest.raises(Unavailable, match=r"^Connection refused$"):
-            await get(made(f"127.0.0.1:{port}"), f"http://127.0.0.1:{port}/")
+            await get(make_fetcher(f"127.0.0.1:{port}"), f"http://127.0.0.1:{port}/")
     with pytest.raises(Unavailable, match=r"^DNS resolution failed$"):
-        await get(made(), "http://does-not-exist.invalid/")
+        await get(make_fetcher(), "http://does-not-exist.invalid/")
 
 
-async def test_30_a_server_that_speaks_no_http_is_told(served: Site) -> None:
+async def test_30_a_server_that_does_not_speak_http_is_reported(served: Site) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
 
@@ -190,25 +190,25 @@ async def test_30_a_server_that_speaks_no_http_is_told(served: Site) -> None:
         thread = threading.Thread(target=answer)
         thread.start()
         with pytest.raises(Unavailable):
-            await get(made(f"127.0.0.1:{port}"), f"http://127.0.0.1:{port}/")
+            await get(make_fetcher(f"127.0.0.1:{port}"), f"http://127.0.0.1:{port}/")
         thread.join()
     with pytest.raises(Unavailable) as refused:
-        await get(made(f"127.0.0.1:{served.port}"), f"https://127.0.0.1:{served.port}/")
+        await get(make_fetcher(f"127.0.0.1:{served.port}"), f"https://127.0.0.1:{served.port}/")
     assert refused.value.details["reason"] == "tls"
 
 
 @pytest.mark.parametrize("path", ["/bomb", "/page?large"])
-async def test_30_no_more_of_a_body_is_read_than_is_wanted(served: Site, path: str) -> None:
-    fetcher = made(f"127.0.0.1:{served.port}", max_body_bytes=100)
+async def test_30_a_body_is_read_only_up_to_the_limit(served: Site, path: str) -> None:
+    fetcher = make_fetcher(f"127.0.0.1:{served.port}", max_body_bytes=100)
     fetched = await get(fetcher, f"{served.url}{path}")
     assert (len(fetched.body), fetched.truncated) == (100, True)
     with pytest.raises(TooLarge):
-        json_of(fetched)
+        parse_json(fetched)
 
 
 @pytest.mark.parametrize("path", ["/broken", "/odd"])
-async def test_30_what_is_packed_wrongly_is_told(fetcher: Fetcher, served: Site, path: str) -> None:
-    with pytest.raises(Unavailable, match="packed"):
+async def test_30_an_invalid_content_encoding_is_reported(fetcher: Fetcher, served: Site, path: str) -> None:
+    with pytest.raises(Unavailable, match="content encoding"):
         await get(fetcher, f"{served.url}{path}")
 
 
@@ -226,6 +226,6 @@ async def test_30_what_is_packed_wrongly_is_told(fetcher: Fetcher, served: Site,
         ("", "a"),
     ],
 )
-def test_19_30_headers_that_could_make_two_messages_of_one_are_refused(header: tuple[str, str]) -> None:
+def test_19_30_headers_that_could_smuggle_a_request_are_refused(header: tuple[str, str]) -> None:
     with pytest.raises(ScrubjayError):
-        checked_headers([header])
+        check_headers([header])

@@ -1,11 +1,11 @@
-"""HTML becomes Markdown. Numbers are rows of the feature table."""
+"""Conversion of HTML to Markdown. Numbers are rows of the feature table."""
 
 import anyio
 import pytest
 
 from scrubjay.core.errors import ScrubjayError, TooLarge
 from scrubjay.features.workspace.web.markdown import to_markdown
-from scrubjay.features.workspace.web.readable import readable
+from scrubjay.features.workspace.web.page_converter import convert_page
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ from scrubjay.features.workspace.web.readable import readable
         ("x<!-- hidden -->y", "xy"),
     ],
 )
-def test_31_html_becomes_markdown(html: str, markdown: str) -> None:
+def test_31_html_is_converted_to_markdown(html: str, markdown: str) -> None:
     assert to_markdown(html, "https://e.com/a/b") == markdown
 
 
@@ -66,17 +66,17 @@ def test_31_html_becomes_markdown(html: str, markdown: str) -> None:
         "<a href=x>" * 20_000 + "t",
     ],
 )
-def test_31_what_is_nested_without_end_is_read_all_the_same(html: str) -> None:
+def test_31_very_deep_nesting_is_converted(html: str) -> None:
     to_markdown(html)
 
 
-async def test_31_a_page_that_takes_too_long_to_be_read_is_given_up() -> None:
+async def test_31_a_conversion_that_takes_too_long_is_stopped() -> None:
     with anyio.fail_after(30), pytest.raises(ScrubjayError, match="takes too long"):
-        await readable("<!--" * 200_000, max_characters=10_000_000, seconds=2.0)
+        await convert_page("<!--" * 200_000, max_characters=10_000_000, seconds=2.0)
 
 
-async def test_31_a_large_page_is_read_in_a_process_of_its_own() -> None:
-    text = await readable("<p>word</p>" * 2_000, max_characters=1_000_000)
+async def test_31_a_large_page_is_converted_in_a_child_process() -> None:
+    text = await convert_page("<p>word</p>" * 2_000, max_characters=1_000_000)
     assert text.split("\n\n") == ["word"] * 2_000
     with pytest.raises(TooLarge):
-        await readable("x" * 100, max_characters=99)
+        await convert_page("x" * 100, max_characters=99)

@@ -1,4 +1,4 @@
-"""Searching the web by a service that speaks as Exa does. Numbers are rows of the feature table."""
+"""Web search with a service that has the API of Exa. Numbers are rows of the feature table."""
 
 import json
 
@@ -7,10 +7,10 @@ from pydantic import SecretStr
 
 from scrubjay.core.errors import Unavailable
 from scrubjay.features.workspace.web.search import WebHit, web_search
-from tests.features.workspace.web.serving import site
+from tests.features.workspace.web.local_site import site
 
 
-async def test_32_pages_are_found_by_the_service_with_the_key() -> None:
+async def test_32_the_service_is_called_with_the_key_and_returns_pages() -> None:
     with site() as served:
         search = web_search(served.url, SecretStr("the-key"), {})
         assert await search.search("elixir", "web") == [
@@ -30,12 +30,12 @@ async def test_32_pages_are_found_by_the_service_with_the_key() -> None:
         assert json.loads(second.body)["query"] == "elixir programming code documentation tutorial"
 
 
-async def test_32_without_a_key_it_is_told_which_is_missing() -> None:
+async def test_32_a_missing_key_is_reported_by_name() -> None:
     with pytest.raises(Unavailable, match=r"^EXA_API_KEY not configured$"):
         await web_search("https://api.exa.ai", None, {"EXA_API_KEY": " "}).search("x", "web")
 
 
-async def test_32_an_answer_that_is_none_is_told() -> None:
+async def test_32_an_invalid_response_is_reported() -> None:
     with site() as served:
         search = web_search(f"{served.url}/text", None, {"EXA_API_KEY": "key"})
         with pytest.raises(Unavailable):
