@@ -1,4 +1,4 @@
-# The commands that people need; `make help` tells what each does.
+# `make help` lists the commands.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +7,7 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test check format doctor bench bench-locomo bench-speed bench-two-processes bench-code bench-code-growth model reference lock clean
+.PHONY: help setup serve test quick coverage check format doctor bench bench-locomo bench-speed bench-two-processes bench-code bench-code-growth model reference lock clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,16 @@ test: ## Every check and the whole suite.
 	@$(MAKE) --no-print-directory --jobs $(VENV)/installed-dev node
 	@$(TOGETHER) suite $(CHECKS)
 	@echo "All checks are met and all tests pass."
+
+quick: $(VENV)/installed-dev ## Lint, import rules and the tests of what changed since main; under a minute.
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/lint-imports --no-logo
+	@nice $(BIN)/python -m tests.quick $(or $(BASE),main)
+
+# Processes that tests start are measured too; `coverage.xml` is for other tools.
+coverage: $(VENV)/installed-dev ## Run the whole suite and report the lines that no test runs.
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report term:skip-covered --cov-report xml
 
 check-format:
 	@$(BIN)/ruff format --check .
@@ -120,4 +130,4 @@ lock: $(VENV)/installed-dev ## Pin the newest allowed versions.
 	@$(LOCK) --upgrade -o requirements/bench.txt requirements/bench.in
 
 clean: ## Remove .venv and caches.
-	@rm -rf $(VENV) .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) .coverage* coverage.xml .pytest_cache .ruff_cache .import_linter_cache .hypothesis

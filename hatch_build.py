@@ -11,6 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from packaging.tags import sys_tags
+
+# Neither the package nor `native` is installed in the environment of a build.
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent / "src"))
+
+from native.build import compile_library
+from scrubjay.native.library import FINGERPRINT_NAME, LIBRARY_FOLDER, LIBRARY_NAME
 
 
 class NativeLibraryHook(BuildHookInterface[Any]):
@@ -22,10 +30,6 @@ class NativeLibraryHook(BuildHookInterface[Any]):
         is_asked_for = os.environ.get("SCRUBJAY_BUILD_NATIVE", "") not in ("", "0")
         if version != "editable" and not is_asked_for:
             return
-        sys.path[:0] = [self.root, str(Path(self.root) / "src")]
-        from native.build import compile_library
-        from scrubjay.native.library import FINGERPRINT_NAME, LIBRARY_FOLDER, LIBRARY_NAME
-
         problem = compile_library()
         if problem and is_asked_for:
             raise RuntimeError(f"SCRUBJAY_BUILD_NATIVE is set, but the C library does not compile: {problem}")
@@ -46,8 +50,6 @@ def _platform_tag() -> str:
     The library needs only libc and libm, so on Linux the C library's version is all that it depends on. PyPI refuses
     plain `linux_*` tags. cibuildwheel's repair step checks the tag and may add older ones.
     """
-    from packaging.tags import sys_tags
-
     if sys.platform == "darwin":  # honours MACOSX_DEPLOYMENT_TARGET
         return sysconfig.get_platform().replace("-", "_").replace(".", "_")
     return next(tag.platform for tag in sys_tags() if not tag.platform.startswith("linux_"))

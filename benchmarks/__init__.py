@@ -1,1 +1,1 @@
-"""What we claim, measured beside the bare SDK in one run, as ratios and CPU time."""
+"""Benchmarks of our claims: each compares Scrubjay with a reference in the same run, in CPU time where possible."""

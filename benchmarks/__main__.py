@@ -1,76 +1,68 @@
-"""`make bench` and its kin: what we claim, measured in one run beside something known."""
+"""Run one benchmark, print its figures beside a known reference, and save them by commit."""
 
 import argparse
 import compileall
 import sys
 
-from benchmarks.report import PROJECT, Row, keep, show
+from benchmarks import (
+    call_graph_cases,
+    call_graph_javascript,
+    call_graph_python,
+    calls,
+    code_growth,
+    code_search,
+    http_load,
+    locomo,
+    mixed_load,
+    retrieval_speed,
+    skills,
+    startup,
+    transfer,
+    two_processes,
+    websockets,
+)
+from benchmarks.report import PROJECT, ReportRow, print_report, save_report
 
 
 def main() -> int:
-    options = _parser().parse_args(sys.argv[1:] or ["house"])
-    # As an installation has done: else every process that is measured would compile what it loads.
+    options = _parser().parse_args(sys.argv[1:] or ["server"])
+    # An installation compiles modules to bytecode; without this, every measured process would compile what it imports.
     compileall.compile_dir(PROJECT / "src", quiet=2)
-    rows, notes = _measured(options)
-    show(rows, notes)
+    rows, notes = _measure(options)
+    print_report(rows, notes)
     is_onnx = options.benchmark == "locomo" and options.onnx
     name = "locomo-onnx" if is_onnx else "locomo-static" if options.benchmark == "locomo" else options.benchmark
-    print(f"\nkept in {keep(name, rows, notes)}")
+    print(f"\nsaved to {save_report(name, rows, notes)}")
     return 0 if all(row.reached for row in rows) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
-    from benchmarks import (
-        call_graph,
-        call_graph_javascript,
-        code_growth,
-        code_search,
-        http_load,
-        locomo,
-        retrieval_speed,
-        transfer,
-        two_processes,
-        websockets,
-    )
-
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    which = parser.add_subparsers(dest="benchmark", required=True)
-    which.add_parser("house", help="start, calls and memory beside the bare SDK (when nothing is named)")
-    locomo.add_options(which.add_parser("locomo", help="which turns of a conversation answer a question, beside FTS5"))
-    retrieval_speed.add_options(which.add_parser("speed", help="cost at 10k to 1M memories, beside other stores"))
-    two_processes.add_options(which.add_parser("two-processes", help="what one process keeps, another finds at once"))
-    transfer.add_options(which.add_parser("transfer", help="a million memories out into a file and in again"))
-    code_search.add_options(
-        which.add_parser("code", help="which files answer questions about code, beside other engines")
+    commands = parser.add_subparsers(dest="benchmark", required=True)
+    commands.add_parser("server", help="start, calls and memory, compared with the bare SDK (the default)")
+    locomo.add_options(commands.add_parser("locomo", help="find the turns that answer a question, compared with FTS5"))
+    retrieval_speed.add_options(commands.add_parser("speed", help="cost at 10k to 1M memories, compared with others"))
+    two_processes.add_options(
+        commands.add_parser("two-processes", help="what one process stores, another finds at once")
     )
-    websockets.add_options(which.add_parser("websockets", help="500 idle and 50 busy sockets of the live channel"))
-    http_load.add_options(which.add_parser("http", help="requests a second for a minute, beside bare FastAPI"))
-    code_growth.add_options(which.add_parser("code-growth", help="the cost of a code index as repositories grow"))
-    call_graph.add_options(which.add_parser("callgraph", help="who calls whom in small Python programs (PyCG)"))
-    call_graph_javascript.add_options(which.add_parser("callgraph-js", help="the same for JavaScript (SWARM-CG)"))
-    which.add_parser("callgraph-own", help="the same for TypeScript, Go and Rust, in programs of our own")
-    which.add_parser("skills", help="a call of another MCP server through ours, beside a direct one")
+    transfer.add_options(commands.add_parser("transfer", help="export and import a million memories"))
+    code_search.add_options(
+        commands.add_parser("code", help="find the files that answer questions, compared with other engines")
+    )
+    websockets.add_options(commands.add_parser("websockets", help="500 idle and 50 busy WebSockets"))
+    http_load.add_options(commands.add_parser("http", help="sustained requests per second, compared with bare FastAPI"))
+    mixed_load.add_options(commands.add_parser("mixed", help="200 clients with mixed calls: where the tail comes from"))
+    code_growth.add_options(commands.add_parser("code-growth", help="cost of a code index as repositories grow"))
+    call_graph_python.add_options(commands.add_parser("callgraph", help="call graphs of small Python programs (PyCG)"))
+    call_graph_javascript.add_options(
+        commands.add_parser("callgraph-js", help="call graphs of small JavaScript programs (SWARM-CG)")
+    )
+    commands.add_parser("callgraph-own", help="call graphs of our own TypeScript, Go and Rust programs")
+    commands.add_parser("skills", help="call of an upstream MCP server, compared with a direct call")
     return parser
 
 
-def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
-    from benchmarks import (
-        call_graph,
-        call_graph_cases,
-        call_graph_javascript,
-        calls,
-        code_growth,
-        code_search,
-        http_load,
-        locomo,
-        retrieval_speed,
-        skills,
-        startup,
-        transfer,
-        two_processes,
-        websockets,
-    )
-
+def _measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
     match options.benchmark:
         case "locomo":
             return locomo.measure(options)
@@ -82,6 +74,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return websockets.measure(options)
         case "http":
             return http_load.measure(options)
+        case "mixed":
+            return mixed_load.measure(options)
         case "transfer":
             return transfer.measure(options)
         case "code":
@@ -89,7 +83,7 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         case "code-growth":
             return code_growth.measure(options)
         case "callgraph":
-            return call_graph.measure(options)
+            return call_graph_python.measure(options)
         case "callgraph-js":
             return call_graph_javascript.measure(options)
         case "callgraph-own":

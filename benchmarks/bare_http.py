@@ -1,4 +1,4 @@
-"""The yardstick for HTTP: the smallest FastAPI application that answers such requests, behind the same uvicorn."""
+"""Reference for HTTP: the smallest FastAPI application with the same routes, on the same uvicorn."""
 
 import socket
 import sys

@@ -1,4 +1,4 @@
-"""The yardstick: the smallest MCP server that the SDK can make, with one trivial tool."""
+"""Reference for MCP: the smallest server that the SDK can make, with one trivial tool."""
 
 from mcp.server import MCPServer
 
@@ -7,7 +7,7 @@ server = MCPServer("bare")
 
 @server.tool()
 async def echo(text: str) -> str:
-    """Say it again."""
+    """Return the text."""
     return text
 
 

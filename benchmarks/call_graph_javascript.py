@@ -1,9 +1,9 @@
-"""How many calls of SWARM-CG's JavaScript programs are resolved, and how many of what we resolve is right.
+"""Score the JavaScript resolver on SWARM-CG's programs.
 
-Each program has a `callgraph.json`: for a caller the callees, in dotted names. Functions of the language itself
-(`<builtin>.…`) are counted apart: we list them as unresolved and do not name them as this set does. A function without
-a name is no symbol of ours, so no edge can lead to it: such edges of the truth are missed, and count as missed. A class
-without a constructor is no function of the truth's: that we lead `new` to the class itself is not counted.
+Each program has a `callgraph.json` that maps callers to callees, in dotted names. Built-in functions (`<builtin>.…`)
+are counted separately: our index lists them as unresolved under other names. Anonymous functions are no symbols of our
+index, so expected calls of them count as missed. A class without a constructor is no function in the expected calls, so
+our edge from `new` to the class does not count.
 """
 
 import argparse
@@ -13,29 +13,29 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.call_graph_cases import CERTAIN, Score, total
-from benchmarks.report import Row
+from benchmarks.call_graph_cases import MIN_CONFIDENCE, Score, sum_scores
+from benchmarks.report import ReportRow
 from scrubjay.code_index.graph.definitions import CALLABLES
 from scrubjay.code_index.graph.resolver import resolve
 from scrubjay.code_index.models import FileFacts, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.languages import parser_of
+from scrubjay.code_index.parsing.languages import load_parser
 from scrubjay.code_index.parsing.reader import read_facts
 
-BAR = 0.80
+MIN_F1 = 0.80
 _CLASSES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})
 Call = tuple[str, str]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--swarm", type=Path, required=True, help="the folder benchmarks/javascript/swarm_js of SWARM-CG"
+        "--swarm", type=Path, required=True, help="folder benchmarks/javascript/swarm_js of the SWARM-CG repository"
     )
 
 
-def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
-    """F1 over all programs against the bar, and precision and recall for each category."""
+def measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
+    """Return F1 over all programs, and notes with the scores of each category."""
     scores, builtin, _ = evaluate(options.swarm)
-    whole = total(scores.values())
+    whole = sum_scores(scores.values())
     notes = [
         f"{name}: precision {score.precision:.3f}, recall {score.recall:.3f}, F1 {score.f1:.3f} ({score.true} calls)"
         for name, score in sorted(scores.items())
@@ -44,23 +44,27 @@ def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         f"all: precision {whole.precision:.3f}, recall {whole.recall:.3f}, F1 {whole.f1:.3f} ({whole.true} calls)"
     )
     strict = whole._replace(true=whole.true + builtin)
-    notes.append(f"with the language's own functions, all of them missed: F1 {strict.f1:.3f} ({strict.true} calls)")
-    return [Row("SWARM-CG JavaScript, F1", round(whole.f1, 3), at_least=BAR)], notes
+    notes.append(f"with built-in functions, all counted as missed: F1 {strict.f1:.3f} ({strict.true} calls)")
+    return [ReportRow("SWARM-CG JavaScript, F1", round(whole.f1, 3), at_least=MIN_F1)], notes
 
 
 def evaluate(folder: Path) -> tuple[Mapping[str, Score], int, list[str]]:
-    """The score of each category, how many calls of the language's own were left out, and what was missed or wrong."""
+    """Return the score of each category, the number of built-in calls left out, and the differences."""
     left_out = 0
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     differences: list[str] = []
     files = sorted(folder.glob("*/*/callgraph.json"))
     if not files:
-        raise SystemExit(f"there is no program in {folder}")
+        raise SystemExit(f"{folder} contains no program")
     for file in files:
         case = file.parent
-        told = [(_normal(a), _normal(b)) for a, callees in json.loads(file.read_text()).items() for b in callees]
-        truth = {call for call in told if not call[0].startswith("<") and not call[1].startswith("<")}
-        left_out += len(set(told) - truth)
+        listed = [
+            (_normalize_name(a), _normalize_name(b))
+            for a, callees in json.loads(file.read_text()).items()
+            for b in callees
+        ]
+        truth = {call for call in listed if not call[0].startswith("<") and not call[1].startswith("<")}
+        left_out += len(set(listed) - truth)
         found = _calls(case, truth)
         sums = counts[case.parent.name]
         for index, amount in enumerate((len(found & truth), len(found), len(truth))):
@@ -72,7 +76,7 @@ def evaluate(folder: Path) -> tuple[Mapping[str, Score], int, list[str]]:
 
 
 def _calls(case: Path, truth: set[Call]) -> set[Call]:
-    """Our calls in the truth's names; a function that may be called by two names has the one that the truth knows."""
+    """Return our calls under the expected names. Of two possible names of a function, the expected one is used."""
     contents = {str(path.relative_to(case)): path.read_bytes() for path in sorted(case.rglob("*.js"))}
     facts = {path: read_facts(content, Language.JAVASCRIPT) for path, content in contents.items()}
     edges = resolve(list(facts), facts)
@@ -81,7 +85,7 @@ def _calls(case: Path, truth: set[Call]) -> set[Call]:
     found: set[Call] = set()
     for path, own in edges.items():
         for edge in own.edges:
-            if edge.kind not in (UseKind.CALL, UseKind.NEW) or edge.confidence < CERTAIN or edge.target < 0:
+            if edge.kind not in (UseKind.CALL, UseKind.NEW) or edge.confidence < MIN_CONFIDENCE or edge.target < 0:
                 continue
             if facts[edge.path].symbols[edge.target].kind in _CLASSES:
                 continue
@@ -98,17 +102,17 @@ def _names(path: str, facts: FileFacts, content: bytes, known: set[str]) -> Mapp
     arrows = _arrows(facts, content)
     for index, symbol in enumerate(facts.symbols):
         outer = symbol.container
-        plain = _normal(f"{names[outer]}.{symbol.name}")
+        plain = _normalize_name(f"{names[outer]}.{symbol.name}")
         numbered = f"{names[outer]}.<arrow{arrows[index]}>" if index in arrows else plain
         names[index] = numbered if numbered in known else plain
     return names
 
 
 def _arrows(facts: FileFacts, content: bytes) -> Mapping[int, int]:
-    """Arrow functions that are symbols, with their numbers among the arrow functions around them."""
+    """Return the arrow functions that are symbols, numbered among the arrow functions of the same container."""
     numbers: dict[int, int] = {}
     counted: dict[int, int] = defaultdict(int)
-    waiting = [parser_of(Language.JAVASCRIPT).parse(content).root_node]
+    waiting = [load_parser(Language.JAVASCRIPT).parse(content).root_node]
     while waiting:
         node = waiting.pop()
         if node.type == "arrow_function":
@@ -126,5 +130,5 @@ def _arrows(facts: FileFacts, content: bytes) -> Mapping[int, int]:
     return numbers
 
 
-def _normal(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.replace(".[", "[")

@@ -1,14 +1,14 @@
-"""What a call costs the server over stdio at 1,000 memories, beside a trivial tool of the bare SDK."""
+"""Measure the CPU time of a call over stdio at 1,000 memories, compared with a trivial tool of the bare SDK."""
 
 import tempfile
 
-from benchmarks.environment import environment
-from benchmarks.report import Row
+from benchmarks.process_environment import clean_environment
+from benchmarks.report import ReportRow
 from benchmarks.stdio_child import BARE, OURS, StdioChild
 
 MEMORIES = 1_000
-# Half are kept at once, the others by single calls, as in a store that was moved into and then used.
-SEEDED = 500
+# Half are stored in bulk and half by single calls, as in a store that was imported and then used.
+SEEDED_IN_BULK = 500
 CALLS = 100
 ROUNDS = 5
 
@@ -18,22 +18,22 @@ OBJECTS = ("Rust", "PostgreSQL", "dark mode", "Thursday", "a missing index", "th
 
 
 def sentence(number: int) -> str:
-    """A memory unlike the others, of ordinary length."""
+    """Return a unique memory of ordinary length."""
     subject = SUBJECTS[number % len(SUBJECTS)]
     verb = VERBS[number // 7 % len(VERBS)]
     thing = OBJECTS[number // 49 % len(OBJECTS)]
     return f"In week {number} {subject} {verb} {thing}, and ticket {number * 37 % 9973} has the reasons."
 
 
-def measure() -> list[Row]:
+def measure() -> list[ReportRow]:
     with tempfile.TemporaryDirectory() as home:
-        bare, ours = StdioChild(BARE, environment(home)), StdioChild(OURS, environment(home))
-        ours.call("remember_many", {"memories": [{"content": sentence(number)} for number in range(SEEDED)]})
+        bare, ours = StdioChild(BARE, clean_environment(home)), StdioChild(OURS, clean_environment(home))
+        ours.call("remember_many", {"memories": [{"content": sentence(number)} for number in range(SEEDED_IN_BULK)]})
         ours.call("recall", {"query": "who asked for an invoice?"})
         trivial: list[float] = []
         remember: list[float] = []
         recall: list[float] = []
-        for first in range(SEEDED, MEMORIES, CALLS):
+        for first in range(SEEDED_IN_BULK, MEMORIES, CALLS):
             trivial.append(_cpu(bare, "echo", [{"text": sentence(number)} for number in range(CALLS)]))
             remember.append(_cpu(ours, "remember", [{"content": sentence(first + number)} for number in range(CALLS)]))
         for _ in range(ROUNDS):
@@ -46,21 +46,21 @@ def measure() -> list[Row]:
         ours.close()
     yardstick = min(trivial)
     return [
-        Row(
+        ReportRow(
             "remember over stdio, CPU ms above a trivial call",
             min(remember) - yardstick,
             {"bare": yardstick},
             at_most=3.0,
         ),
-        Row(
+        ReportRow(
             "recall over stdio, CPU ms above a trivial call", min(recall) - yardstick, {"bare": yardstick}, at_most=3.0
         ),
-        Row("resident memory after the recalls, MB", resident, at_most=150.0),
+        ReportRow("resident memory after the recalls, MB", resident, at_most=150.0),
     ]
 
 
 def _cpu(server: StdioChild, tool: str, requests: list[dict[str, str]]) -> float:
-    """CPU milliseconds a call."""
+    """Return CPU milliseconds per call."""
     before = server.cpu()
     for request in requests:
         server.call(tool, request)

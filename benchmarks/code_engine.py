@@ -1,4 +1,4 @@
-"""What every engine in the code benchmarks can do, ours and the others alike, and where each is found."""
+"""The interface of all engines in the code benchmarks, and the list of engines."""
 
 import resource
 import shutil
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-WANTED = 10
-"""How many files a search is asked for."""
+RESULT_LIMIT = 10
+"""Number of files that a search returns."""
 
 
 class Hit(NamedTuple):
-    """A part of a file; its path is relative to the indexed folder."""
+    """A line range of a file; the path is relative to the indexed folder."""
 
     path: str
     first: int
@@ -21,48 +21,48 @@ class Hit(NamedTuple):
 
 
 class CodeEngine(Protocol):
-    """One engine on one folder. It keeps what it makes in `home`; `installed` is where its program is."""
+    """An engine on one folder. It stores its data in `home`; `installed` is the path of its program."""
 
     def __init__(self, root: Path, home: Path, installed: Path) -> None: ...
 
     async def open(self) -> None: ...
 
     async def index(self) -> None:
-        """Make the index of a folder that it has never seen."""
+        """Build the index of a new folder."""
         ...
 
-    async def look(self) -> None:
-        """See that nothing changed."""
+    async def check_unchanged(self) -> None:
+        """Check that nothing changed."""
         ...
 
     async def refresh(self) -> None:
-        """Bring in what changed."""
+        """Update the index with all changes."""
         ...
 
     async def search(self, query: str) -> list[Hit]:
-        """What answers a question, best first."""
+        """Return hits for a question, best first."""
         ...
 
     async def symbol(self, name: str) -> list[Hit]:
-        """Where this name is defined, best first."""
+        """Return definitions of a name, best first."""
         ...
 
     def cpu(self) -> float:
-        """The CPU seconds that it has used so far, finely."""
+        """Return the CPU seconds used so far, with the resolution of the process clock."""
         ...
 
     async def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """Where an engine's module is, and where its program; it is imported only in the process that runs it."""
+class EngineEntry:
+    """Module and program of an engine. The module is imported only in the process that runs it."""
 
     module: str
     installed: Callable[[Path], Path | None]
-    """Its program among the peers that are installed in this folder; None when it is not there."""
+    """Returns the engine's program in the folder of installed peers, or None when it is missing."""
     own_python: bool = False
-    """Whether it needs the Python of the peers."""
+    """True when the engine runs in the Python environment of the peers."""
 
 
 def _semble(peers: Path) -> Path | None:
@@ -82,15 +82,15 @@ def _ripgrep(peers: Path) -> Path | None:
 
 OURS = "scrubjay"
 ENGINES = {
-    OURS: Entry("benchmarks.code_ours:Ours", lambda peers: peers),
-    "semble": Entry("benchmarks.peers.semble:Semble", _semble, own_python=True),
-    "codegraph": Entry("benchmarks.peers.codegraph:Codegraph", _codegraph),
-    "ripgrep": Entry("benchmarks.peers.ripgrep:Ripgrep", _ripgrep),
+    OURS: EngineEntry("benchmarks.scrubjay_engine:ScrubjayEngine", lambda peers: peers),
+    "semble": EngineEntry("benchmarks.peers.semble:Semble", _semble, own_python=True),
+    "codegraph": EngineEntry("benchmarks.peers.codegraph:Codegraph", _codegraph),
+    "ripgrep": EngineEntry("benchmarks.peers.ripgrep:Ripgrep", _ripgrep),
 }
 PEERS = tuple(name for name in ENGINES if name != OURS)
 
 
 def own_cpu() -> float:
-    """The CPU seconds of this process and of all its children that have ended."""
+    """Return the CPU seconds of this process and of its children that have ended."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + ended.ru_utime + ended.ru_stime

@@ -1,4 +1,4 @@
-"""What our code index costs as repositories grow: the same steps on a small, a large and a very large checkout."""
+"""Measure the cost of our code index on a small, a large and a very large repository."""
 
 import argparse
 import re
@@ -14,8 +14,15 @@ from benchmarks.code_search import (
     cold_figures,
     load_note,
 )
-from benchmarks.code_trial import PATIENCE, Failed, Trial, source_files, spread, trial
-from benchmarks.report import PROJECT, Row
+from benchmarks.engine_process import (
+    ANSWER_TIMEOUT_SECONDS,
+    EngineFailed,
+    EngineProcess,
+    pick_evenly,
+    source_files,
+    start_engine,
+)
+from benchmarks.report import PROJECT, ReportRow
 
 REPOSITORIES = "flask,django,home-assistant"
 QUESTIONS = 50
@@ -26,29 +33,29 @@ _WORD = re.compile(r"[A-Za-z]{3,}")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_repositories_option(parser)
-    parser.add_argument("--only", default=REPOSITORIES, help="which of them, between commas")
-    parser.add_argument("--worker-bytes", default="", help=f"the memory that a worker may take ({WORKER_BYTES})")
+    parser.add_argument("--only", default=REPOSITORIES, help="repositories, comma-separated")
+    parser.add_argument("--worker-bytes", default="", help=f"memory limit of a worker ({WORKER_BYTES})")
 
 
-def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
-    rows: list[Row] = []
+def measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
+    rows: list[ReportRow] = []
     notes: list[str] = []
     settings = {WORKER_BYTES: options.worker_bytes} if options.worker_bytes else {}
     for repository in options.only.split(","):
         figures: dict[str, float | None] = {COLD: None}
         try:
-            with trial(OURS, (options.repositories / repository).resolve(), "", PROJECT, settings) as running:
+            with start_engine(OURS, (options.repositories / repository).resolve(), "", PROJECT, settings) as running:
                 figures = {**_figures(running)}
-        except Failed as failure:
+        except EngineFailed as failure:
             notes.append(str(failure))
         rows += [
-            Row(f"{repository}: {figure}", value, at_most=PATIENCE if figure == COLD else None)
+            ReportRow(f"{repository}: {figure}", value, at_most=ANSWER_TIMEOUT_SECONDS if figure == COLD else None)
             for figure, value in figures.items()
         ]
     return rows, [*notes, *(f"{name}={value}" for name, value in settings.items()), load_note()]
 
 
-def _figures(running: Trial) -> dict[str, float]:
+def _figures(running: EngineProcess) -> dict[str, float]:
     files = [path for path in running.root.rglob("*") if ".git" not in path.parts and path.is_file()]
     figures = {"files": float(len(files)), "MB": sum(path.stat().st_size for path in files) / 1e6}
     figures |= cold_figures(running.index())
@@ -58,5 +65,7 @@ def _figures(running: Trial) -> dict[str, float]:
 
 
 def _questions(root: Path) -> list[str]:
-    """The words of the names of some files: there are no questions about every repository."""
-    return [" ".join(_WORD.findall("/".join(Path(path).parts[-3:]))) for path in spread(source_files(root), QUESTIONS)]
+    """Return words of file names as questions, because not every repository has written questions."""
+    return [
+        " ".join(_WORD.findall("/".join(Path(path).parts[-3:]))) for path in pick_evenly(source_files(root), QUESTIONS)
+    ]

@@ -1,4 +1,4 @@
-"""Which turns of a long conversation answer a question: LoCoMo, through the public tools, beside plain FTS5."""
+"""Measure retrieval of conversation turns that answer a question (LoCoMo), compared with plain FTS5."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ from typing import Any
 
 import anyio
 
-from benchmarks.report import Row
+from benchmarks.report import ReportRow
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
 from scrubjay.models.onnx_folder import read_folder
@@ -30,8 +30,8 @@ DEFAULT_FOLDER = "../shared/bench"
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 BARS = {"R@10": 0.82, "NDCG@10": 0.66}
-"""Of the bundled model; a model that the user names has no bar."""
-DEEPEST = 20
+"""Limits of the bundled model; `--onnx` models have none."""
+MAX_DEPTH = 20
 BATCH = 1_000
 
 Search = Callable[[str], Awaitable[Sequence[str]]]
@@ -39,7 +39,7 @@ Search = Callable[[str], Awaitable[Sequence[str]]]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One thing somebody said."""
+    """One utterance of a conversation."""
 
     id: str
     speaker: str
@@ -52,7 +52,7 @@ class Turn:
 class Question:
     text: str
     evidence: frozenset[str]
-    """The turns that answer it."""
+    """Ids of the turns that answer the question."""
     category: str
 
 
@@ -64,7 +64,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How well one question was answered."""
+    """Metrics of one question."""
 
     category: str
     found: dict[str, float]
@@ -75,12 +75,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--data",
         type=Path,
         default=Path(os.environ.get(FOLDER_VARIABLE, DEFAULT_FOLDER)),
-        help=f"the folder that holds memory/locomo_open.json (or {FOLDER_VARIABLE}; by default {DEFAULT_FOLDER})",
+        help=f"folder with memory/locomo_open.json (or {FOLDER_VARIABLE}; default {DEFAULT_FOLDER})",
     )
     parser.add_argument("--onnx", metavar="FOLDER", help="embed with a sentence-transformers ONNX folder")
 
 
-def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
+def measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
     conversations = read_conversations(options.data / "memory" / "locomo_open.json")
     ours: list[Score] = []
     fts5: list[Score] = []
@@ -92,35 +92,35 @@ def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         fts5 += anyio.run(_score_fts5, conversation)
     turns = sum(len(conversation.turns) for conversation in conversations)
     notes = [
-        f"{len(conversations)} conversations, {turns} turns, {len(ours)} questions with evidence, asked as they are",
+        f"{len(conversations)} conversations, {turns} turns, {len(ours)} questions with evidence, unchanged",
         f"remembering all turns and answering all questions took {cpu:.1f} s CPU",
     ]
     return compare(ours, fts5, {} if options.onnx else BARS), notes
 
 
-def compare(ours: Sequence[Score], fts5: Sequence[Score], bars: dict[str, float]) -> list[Row]:
-    """All questions first, with the bars; then each category."""
+def compare(ours: Sequence[Score], fts5: Sequence[Score], bars: dict[str, float]) -> list[ReportRow]:
+    """Return rows for all questions, with limits, then for each category."""
     rows = [
-        Row(f"all: {name}", _mean(ours, name), {"FTS5": _mean(fts5, name)}, at_least=bars.get(name))
+        ReportRow(f"all: {name}", _mean(ours, name), {"FTS5": _mean(fts5, name)}, at_least=bars.get(name))
         for name in ours[0].found
     ]
     for category in CATEGORIES.values():
         mine = [score for score in ours if score.category == category]
         theirs = [score for score in fts5 if score.category == category]
         rows += [
-            Row(f"{category} ({len(mine)}): {name}", _mean(mine, name), {"FTS5": _mean(theirs, name)})
+            ReportRow(f"{category} ({len(mine)}): {name}", _mean(mine, name), {"FTS5": _mean(theirs, name)})
             for name in mine[0].found
         ]
     return rows
 
 
 def score(question: Question, ranked: Sequence[str]) -> Score:
-    """Recall at three depths, and NDCG at ten: an answer counts the more the earlier it comes."""
+    """Return recall at three depths and NDCG@10."""
     gains = [1 / math.log2(rank + 2) for rank in range(10)]
     reached = sum(gain for gain, turn in zip(gains, ranked, strict=False) if turn in question.evidence)
     found = {
         f"R@{depth}": len(question.evidence.intersection(ranked[:depth])) / len(question.evidence)
-        for depth in (5, 10, DEEPEST)
+        for depth in (5, 10, MAX_DEPTH)
     }
     return Score(question.category, {**found, "NDCG@10": reached / sum(gains[: len(question.evidence)])})
 
@@ -129,7 +129,7 @@ def read_conversations(path: Path) -> list[Conversation]:
     try:
         samples = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise SystemExit(f"there is no {path}: name the folder by --data or {FOLDER_VARIABLE}") from None
+        raise SystemExit(f"{path} does not exist: set --data or {FOLDER_VARIABLE}") from None
     return [_conversation(sample) for sample in samples]
 
 
@@ -138,14 +138,14 @@ def _conversation(sample: dict[str, Any]) -> Conversation:
     turns: dict[str, Turn] = {}
     for session in sorted((name for name in spoken if re.fullmatch(r"session_\d+", name)), key=_number):
         began = datetime.strptime(spoken[f"{session}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-        for place, turn in enumerate(spoken[session]):
+        for index, turn in enumerate(spoken[session]):
             caption = turn.get("blip_caption")
             text = turn["text"] + (f" [shared photo: {caption}]" if caption else "")
-            said_at = began + timedelta(seconds=20 * place)
+            said_at = began + timedelta(seconds=20 * index)
             turns[turn["dia_id"]] = Turn(turn["dia_id"], turn["speaker"], text, session, said_at)
     questions: list[Question] = []
     for asked in sample["qa"]:
-        # Evidence is written by hand: "D8:6; D9:17" and "D:11:26" occur, and turns that there are not.
+        # Evidence is annotated by hand: "D8:6; D9:17" and "D:11:26" occur, and ids of turns that do not exist.
         named = re.findall(r"D:?(\d+):(\d+)", " ".join(asked.get("evidence", [])))
         evidence = frozenset(f"D{int(session)}:{int(turn)}" for session, turn in named) & turns.keys()
         if evidence:
@@ -165,7 +165,7 @@ async def _answer(conversation: Conversation, search: Search) -> list[Score]:
     return [score(question, await search(question.text)) for question in conversation.questions]
 
 
-# -- ours: the public tools, a store for each conversation -------------------------------------------
+# -- Scrubjay: the public tools, one store per conversation ------------------------------------------
 
 
 async def _score_ours(conversation: Conversation, onnx_folder: str | None) -> list[Score]:
@@ -178,12 +178,12 @@ async def _score_ours(conversation: Conversation, onnx_folder: str | None) -> li
             health: Any = await application.dispatcher.call("health_check", {}, _context())
             model = health.components["embedding"].facts.get("model")
             if model != expected:
-                raise RuntimeError(f"{expected} was asked for, but {model} embeds")
+                raise RuntimeError(f"{expected} was requested, but the server uses {model}")
             return await _answer(conversation, partial(_recall, application.dispatcher, turns))
 
 
 async def _remember(dispatcher: Dispatcher, turns: Sequence[Turn]) -> dict[str, str]:
-    """The turn of each memory."""
+    """Store the turns and return the turn id of each memory id."""
     turn_of: dict[str, str] = {}
     for first in range(0, len(turns), BATCH):
         batch = turns[first : first + BATCH]
@@ -196,13 +196,13 @@ async def _remember(dispatcher: Dispatcher, turns: Sequence[Turn]) -> dict[str, 
             }
             for turn in batch
         ]
-        kept: Any = await dispatcher.call("remember_many", {"memories": memories}, _context())
-        turn_of |= {memory.id: turn.id for memory, turn in zip(kept.memories, batch, strict=True)}
+        stored: Any = await dispatcher.call("remember_many", {"memories": memories}, _context())
+        turn_of |= {memory.id: turn.id for memory, turn in zip(stored.memories, batch, strict=True)}
     return turn_of
 
 
 async def _recall(dispatcher: Dispatcher, turn_of: dict[str, str], question: str) -> list[str]:
-    recalled: Any = await dispatcher.call("recall", {"query": question, "limit": DEEPEST}, _context())
+    recalled: Any = await dispatcher.call("recall", {"query": question, "limit": MAX_DEPTH}, _context())
     return [turn_of[memory.id] for memory in recalled.memories]
 
 
@@ -210,10 +210,10 @@ def _context() -> CallContext:
     return CallContext(surface="python")
 
 
-# -- the baseline: what SQLite alone can do ----------------------------------------------------------
+# -- the baseline: SQLite FTS5 -----------------------------------------------------------------------
 
-# Words that say nothing of what a question is about; without this list FTS5 is worse.
-_SAID_BY_ALL = frozenset(
+# Without this list FTS5 scores lower.
+_STOP_WORDS = frozenset(
     """
     a an and are as at be by did do does for from had has have he her his how i in is it its of on or she that the their
     they this to was were what when where which who whom why will with would you your
@@ -224,15 +224,15 @@ _SAID_BY_ALL = frozenset(
 async def _score_fts5(conversation: Conversation) -> list[Score]:
     database = sqlite3.connect(":memory:")
     database.execute("CREATE VIRTUAL TABLE turns USING fts5(id UNINDEXED, text, tokenize = 'porter unicode61')")
-    said = [(turn.id, f"{turn.speaker}: {turn.text}") for turn in conversation.turns]
-    database.executemany("INSERT INTO turns VALUES (?, ?)", said)
+    rows = [(turn.id, f"{turn.speaker}: {turn.text}") for turn in conversation.turns]
+    database.executemany("INSERT INTO turns VALUES (?, ?)", rows)
 
     async def search(question: str) -> list[str]:
         words = re.findall(r"\w+", question.lower())
-        telling = [word for word in words if word not in _SAID_BY_ALL] or words
-        match = " OR ".join(f'"{word}"' for word in telling)
+        content_words = [word for word in words if word not in _STOP_WORDS] or words
+        match = " OR ".join(f'"{word}"' for word in content_words)
         best = "SELECT id FROM turns WHERE turns MATCH ? ORDER BY bm25(turns) LIMIT ?"
-        return [turn for (turn,) in database.execute(best, (match, DEEPEST))]
+        return [turn for (turn,) in database.execute(best, (match, MAX_DEPTH))]
 
     try:
         return await _answer(conversation, search)

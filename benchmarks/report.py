@@ -1,4 +1,4 @@
-"""Rows of figures, for people and for the file of a commit."""
+"""Benchmark results as a table on stdout and as a JSON file per commit."""
 
 import json
 import platform
@@ -13,18 +13,18 @@ RESULTS = Path(__file__).parent / "results"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One figure beside the figures of others in the same run."""
+class ReportRow:
+    """One figure of ours, the same figure of others from the same run, and its limits."""
 
     name: str
     ours: float | None
-    """None where it could not be measured; a bar then is missed."""
+    """None when it could not be measured; then every limit is missed."""
     beside: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
-    """The others' figures by their names; None where one offers nothing of the kind or did not finish."""
+    """Figures of the others by name; None when one lacks the feature or did not finish."""
     at_most: float | None = None
     at_least: float | None = None
     ratio_at_most: float | None = None
-    """What our figure divided by the first of the others may be at most."""
+    """Maximum of our figure divided by the first of the others."""
 
     @property
     def ratio(self) -> float | None:
@@ -49,24 +49,24 @@ class Row:
         return " ".join(filter(None, bars))
 
 
-def show(rows: Sequence[Row], notes: Sequence[str] = ()) -> None:
+def print_report(rows: Sequence[ReportRow], notes: Sequence[str] = ()) -> None:
     others = list(dict.fromkeys(name for row in rows for name in row.beside))
     width = max(len(row.name) for row in rows)
     print(f"{'':{width}} {'ours':>11} {''.join(f'{name:>12}' for name in others)} {'bar':>10}")
     for row in rows:
         verdict = ("ok" if row.reached else "MISSED") if row.bar else ""
-        beside = "".join(f"{_figure(row.beside.get(name)):>12}" for name in others)
-        print(f"{row.name:{width}} {_figure(row.ours):>11} {beside} {row.bar:>10} {verdict}".rstrip())
+        beside = "".join(f"{_format_value(row.beside.get(name)):>12}" for name in others)
+        print(f"{row.name:{width}} {_format_value(row.ours):>11} {beside} {row.bar:>10} {verdict}".rstrip())
     for note in notes:
         print(f"- {note}")
 
 
-def keep(benchmark: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> Path:
-    """Write the figures under the commit they were measured at."""
-    path = RESULTS / f"{commit()}-{benchmark}.json"
+def save_report(benchmark: str, rows: Sequence[ReportRow], notes: Sequence[str] = ()) -> Path:
+    """Write the results to `results/COMMIT-BENCHMARK.json` and return the path."""
+    path = RESULTS / f"{describe_commit()}-{benchmark}.json"
     RESULTS.mkdir(exist_ok=True)
     document = {
-        "commit": commit(),
+        "commit": describe_commit(),
         "benchmark": benchmark,
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -77,12 +77,12 @@ def keep(benchmark: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> Path
     return path
 
 
-def commit() -> str:
+def describe_commit() -> str:
     described = ["git", "describe", "--always", "--dirty"]
     return subprocess.run(described, cwd=PROJECT, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def _figure(value: float | None) -> str:
+def _format_value(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.3f}"

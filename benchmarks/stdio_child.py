@@ -1,4 +1,4 @@
-"""A stdio MCP server as a child process, spoken to in plain JSON lines so that only the server is measured."""
+"""A stdio MCP server in a child process, driven with plain JSON lines so that only the server is measured."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ OURS = (sys.executable, "-m", "scrubjay.app", "mcp")
 
 
 class StdioChild:
-    """Starts a server and greets it; `start_wall` and `start_cpu` are the seconds until it had answered."""
+    """Starts and initializes a server; `start_wall` and `start_cpu` are the seconds until it answered `initialize`."""
 
     def __init__(self, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
         started = time.perf_counter()
@@ -38,7 +38,7 @@ class StdioChild:
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def cpu(self) -> float:
-        """The CPU seconds that the server has used so far."""
+        """Return the CPU seconds that the server has used so far."""
         times = self._measured.cpu_times()
         return times.user + times.system
 
@@ -59,7 +59,7 @@ class StdioChild:
             message = json.loads(line)
             if message.get("id") == self._requests:
                 return message["result"]
-        raise RuntimeError("the server ended")
+        raise RuntimeError("the server exited")
 
     def close(self) -> None:
         self._process.communicate(timeout=30)

@@ -1,7 +1,7 @@
-"""Requests at a steady pace over kept connections, each timed from the moment at which it was due.
+"""Send HTTP requests at a constant rate over keep-alive connections, with latency from each scheduled time.
 
-A generator that waits for answers before it asks again hides the time in which the server does not answer: here the
-pace does not depend on the answers. Little is done for each request, so that the server has the machine.
+A generator that waits for an answer before the next request hides stalls of the server ("coordinated omission"); here
+the rate does not depend on answers. The generator does little work per request, to leave the machine to the server.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ ANSWER_SECONDS = 10.0
 
 
 @dataclass
-class Load:
-    """What was seen of one server."""
+class LoadResult:
+    """Latencies and statuses of one run."""
 
     seconds: float = 0.0
     milliseconds: list[float] = field(default_factory=list[float])
-    """Of each answer, from when its request was due."""
+    """Latency of each answer, from the scheduled time of its request."""
     statuses: dict[int, int] = field(default_factory=dict[int, int])
     unanswered: int = 0
 
@@ -33,16 +33,16 @@ class Load:
     def per_second(self) -> float:
         return self.statuses.get(200, 0) / self.seconds
 
-    def within(self, share: float) -> float:
-        """In how many milliseconds this share of the answers came."""
+    def percentile(self, share: float) -> float:
+        """Return the latency in milliseconds within which this share (0 to 1) of the answers came."""
         ordered = sorted(self.milliseconds)
         return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-class _Line(asyncio.Protocol):
-    """One connection: one request at a time."""
+class _Connection(asyncio.Protocol):
+    """A keep-alive connection with one request at a time."""
 
-    def __init__(self, ended: Callable[["_Line", int], None]) -> None:
+    def __init__(self, ended: Callable[["_Connection", int], None]) -> None:
         self._ended = ended
         self._received = bytearray()
         self._length = -1
@@ -72,21 +72,23 @@ class _Line(asyncio.Protocol):
             self._ended(self, self._status)
 
 
-async def run(host: str, port: int, requests: list[bytes], *, pace: float, seconds: float, connections: int) -> Load:
-    """Send these requests by turns, so many in a second; a `pace` of 0 asks again as soon as an answer is there."""
-    load, loop = Load(), asyncio.get_running_loop()
-    # The one that rested longest is next: a server closes a connection that rests for some seconds.
-    free: deque[_Line] = deque()
+async def run_load(
+    host: str, port: int, requests: list[bytes], *, pace: float, seconds: float, connections: int
+) -> LoadResult:
+    """Send `pace` requests per second, cycling through `requests`; with `pace` 0, send the next after each answer."""
+    load, loop = LoadResult(), asyncio.get_running_loop()
+    # The longest idle connection is used next, because servers close connections that are idle for some seconds.
+    free: deque[_Connection] = deque()
     due: deque[tuple[float, bytes]] = deque()
     number = pending = 0
     ending, answered = False, asyncio.Event()
 
-    def send(line: _Line, moment: float, request: bytes) -> None:
+    def send(line: _Connection, moment: float, request: bytes) -> None:
         assert line.transport
         line.due = moment
         line.transport.write(request)
 
-    def ended(line: _Line, status: int) -> None:
+    def ended(line: _Connection, status: int) -> None:
         nonlocal number, pending
         now = time.perf_counter()
         load.milliseconds.append((now - line.due) * 1000)
@@ -103,7 +105,7 @@ async def run(host: str, port: int, requests: list[bytes], *, pace: float, secon
                 answered.set()
 
     for _ in range(connections):
-        _, line = await loop.create_connection(lambda: _Line(ended), host, port)
+        _, line = await loop.create_connection(lambda: _Connection(ended), host, port)
         free.append(line)
     lines, began = list(free), time.perf_counter()
     if pace == 0:

@@ -1,4 +1,4 @@
-"""All memories of a store out into a file and into another store: CPU, memory, and whether all of them arrived."""
+"""Measure export and import of all memories of a store: CPU, memory and completeness."""
 
 import argparse
 import fcntl
@@ -17,49 +17,49 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.contest import OURS, Contest
 from benchmarks.corpus_preparation import prepare
-from benchmarks.environment import environment
-from benchmarks.report import Row
+from benchmarks.process_environment import clean_environment
+from benchmarks.report import ReportRow
 from benchmarks.retrieval_speed import QUESTIONS, SPARE, add_work_option
+from benchmarks.store_process import OURS, StoreBuilder
 
 ROWS = 1_000_000
 FILE = "all.jsonl"
-# Whoever waits for longer to write is told that the store is busy.
+# A writer that waits longer gets the error that the store is busy.
 BUSY_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """What one command did and took."""
+class CommandCost:
+    """Result and cost of one command."""
 
     result: dict[str, Any]
     cpu: float
     megabytes: float
-    """The most memory that it ever had."""
+    """Peak memory."""
     waited: float
-    """The longest, in seconds, that somebody else had to wait before they could write."""
+    """Longest time in seconds that another writer waited for the lock."""
 
 
 @dataclass(slots=True)
-class Waits:
-    """How long somebody waited each time they wanted to write."""
+class LockWaits:
+    """Seconds that a competing writer waited for the lock, each time."""
 
     seconds: list[float] = field(default_factory=lambda: [0.0])
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_work_option(parser)
-    parser.add_argument("--rows", type=int, default=ROWS, help="the size of the store")
+    parser.add_argument("--rows", type=int, default=ROWS, help="size of the store")
 
 
-def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
+def measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
     corpus = prepare(options.work, [options.rows], SPARE, QUESTIONS)
-    contest = Contest(options.work, corpus.folder, {OURS: Path(sys.executable)}, budget=0)
-    contest.build(OURS, options.rows)
+    builder = StoreBuilder(options.work, corpus.folder, {OURS: Path(sys.executable)}, budget=0)
+    builder.build(OURS, options.rows)
     with tempfile.TemporaryDirectory(dir=options.work) as scratch:
         old, new = Path(scratch) / "old", Path(scratch) / "new"
-        shutil.copytree(contest.store(OURS, options.rows), old)
+        shutil.copytree(builder.store(OURS, options.rows), old)
         out = _command(old, "export_database", {"path": FILE})
         new.mkdir()
         shutil.move(old / "backups", new / "backups")
@@ -74,44 +74,44 @@ def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         f"in the place of all {replaced.cpu:.1f}",
     ]
     return [
-        Row("memories in the file", out.result["memories"], at_least=rows),
-        Row("memories that arrived in an empty store", merged.result["imported"], at_least=rows),
-        Row("known ones skipped by a second import", again.result["skipped"], at_least=rows),
-        Row("memories that took the place of all others", replaced.result["imported"], at_least=rows),
-        Row("out, memories/s of CPU", rows / out.cpu, at_least=10_000),
-        Row("into an empty store, memories/s of CPU", rows / merged.cpu, at_least=1_500),
-        Row("in the place of all others, memories/s of CPU", rows / replaced.cpu, at_least=1_000),
-        Row("out, MB at most", out.megabytes, at_most=300),
-        Row("into an empty store, MB at most", merged.megabytes, at_most=300),
-        Row("in the place of all others, MB at most", replaced.megabytes, at_most=300),
-        Row("others waited to write while all was replaced, s at most", replaced.waited, at_most=BUSY_SECONDS),
+        ReportRow("memories in the file", out.result["memories"], at_least=rows),
+        ReportRow("memories that arrived in an empty store", merged.result["imported"], at_least=rows),
+        ReportRow("known ones skipped by a second import", again.result["skipped"], at_least=rows),
+        ReportRow("memories that took the place of all others", replaced.result["imported"], at_least=rows),
+        ReportRow("out, memories/s of CPU", rows / out.cpu, at_least=10_000),
+        ReportRow("into an empty store, memories/s of CPU", rows / merged.cpu, at_least=1_500),
+        ReportRow("in the place of all others, memories/s of CPU", rows / replaced.cpu, at_least=1_000),
+        ReportRow("out, MB at most", out.megabytes, at_most=300),
+        ReportRow("into an empty store, MB at most", merged.megabytes, at_most=300),
+        ReportRow("in the place of all others, MB at most", replaced.megabytes, at_most=300),
+        ReportRow("others waited to write while all was replaced, s at most", replaced.waited, at_most=BUSY_SECONDS),
     ], notes
 
 
-def _command(home: Path, tool: str, arguments: dict[str, Any]) -> Stage:
-    """Call a tool as a person would, and wait until its job has ended."""
+def _command(home: Path, tool: str, arguments: dict[str, Any]) -> CommandCost:
+    """Call a tool on the command line and wait until its job has ended."""
     command = [sys.executable, "-m", "scrubjay.app", "transfer", tool, "--json", json.dumps(arguments)]
-    with tempfile.TemporaryFile("w+") as answer, _others_write(home) as waits:
+    with tempfile.TemporaryFile("w+") as answer, _competing_writer(home) as waits:
         process = subprocess.Popen(
-            command, stdout=answer, stderr=subprocess.DEVNULL, env=environment(str(home)), cwd=home
+            command, stdout=answer, stderr=subprocess.DEVNULL, env=clean_environment(str(home)), cwd=home
         )
         megabytes = 0.0
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
-            megabytes = max(megabytes, _most_megabytes(process.pid))
+            megabytes = max(megabytes, _peak_megabytes(process.pid))
             time.sleep(0.05)
         _, status, used = ended
         process.returncode = os.waitstatus_to_exitcode(status)
         answer.seek(0)
-        said = answer.read()
+        output = answer.read()
     if process.returncode:
-        raise RuntimeError(f"{tool} failed: {said}")
-    return Stage(json.loads(said)["result"], used.ru_utime + used.ru_stime, megabytes, max(waits.seconds))
+        raise RuntimeError(f"{tool} failed: {output}")
+    return CommandCost(json.loads(output)["result"], used.ru_utime + used.ru_stime, megabytes, max(waits.seconds))
 
 
 @contextmanager
-def _others_write(home: Path) -> Generator[Waits]:
-    """Want the lock of those who write again and again, as another process would."""
-    waits, over = Waits(), threading.Event()
+def _competing_writer(home: Path) -> Generator[LockWaits]:
+    """Take the writer lock repeatedly, as another process would."""
+    waits, over = LockWaits(), threading.Event()
     lock = os.open(home / "scrubjay.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def want() -> None:
@@ -131,8 +131,8 @@ def _others_write(home: Path) -> Generator[Waits]:
         os.close(lock)
 
 
-def _most_megabytes(process: int) -> float:
-    """The most memory that it had until now. Not by `ru_maxrss`, which begins with what its parent has."""
+def _peak_megabytes(process: int) -> float:
+    """Return peak memory so far. `ru_maxrss` is unsuitable: it starts with the parent's value."""
     status = Path(f"/proc/{process}/status").read_text("utf-8")
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    return int(found[1]) / 1024 if found else 0.0  # none when it has just ended
+    return int(found[1]) / 1024 if found else 0.0  # no entry when the process has just ended

@@ -1,4 +1,4 @@
-"""Many sockets of the live channel at once: idle ones that only say they are there, and busy ones that always ask."""
+"""Measure many WebSockets at once: idle ones that send heartbeats, and busy ones that query continuously."""
 
 import argparse
 import asyncio
@@ -14,20 +14,20 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from benchmarks.environment import environment
-from benchmarks.report import Row
+from benchmarks.process_environment import clean_environment
+from benchmarks.report import ReportRow
 from benchmarks.stdio_child import OURS
 
 QUESTION = "What do users prefer?"
 MEMORIES = 200
 HEARTBEAT_SECONDS = 30
-# From here on caches are filled, and memory should be flat.
+# After this time caches are filled and memory should be flat.
 WARM_SECONDS = 10
 GROWTH_MEGABYTES = 16
 
 
 @dataclass
-class _Seen:
+class _Observations:
     milliseconds: list[float] = field(default_factory=list[float])
     failed: int = 0
     thoughts: int = 0
@@ -40,11 +40,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=60)
 
 
-def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
+def measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
     with tempfile.TemporaryDirectory() as home:
         command = [*OURS[:-1], "serve", "--port", "0"]
         with subprocess.Popen(
-            command, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command, env=clean_environment(home), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         ) as server:
             try:
                 assert server.stdout
@@ -54,60 +54,60 @@ def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
                 server.terminate()
     return _rows(seen, options), [
         f"{options.idle} idle and {options.busy} busy sockets for {options.seconds:g} s, {MEMORIES} memories; each "
-        "busy one asks again as soon as it has its result; clients on the same machine",
-        f"thoughts heard: {seen.thoughts}",
+        "busy one queries again as soon as it has its result; clients on the same machine",
+        f"thoughts received: {seen.thoughts}",
     ]
 
 
-def _rows(seen: _Seen, options: argparse.Namespace) -> list[Row]:
+def _rows(seen: _Observations, options: argparse.Namespace) -> list[ReportRow]:
     begun = seen.resident[0][0]
     warm = [megabytes for at, megabytes in seen.resident if at - begun >= WARM_SECONDS]
     third = max(1, len(warm) // 3)
     growth = statistics.median(warm[-third:]) - statistics.median(warm[:third]) if warm else None
     ordered = sorted(seen.milliseconds)
     return [
-        Row("questions answered a second", len(ordered) / options.seconds),
-        Row("median of their time, ms", ordered[len(ordered) // 2]),
-        Row("99 % of them within, ms", ordered[int(len(ordered) * 0.99)]),
-        Row("questions that failed", seen.failed, at_most=0),
-        Row("resident memory in the end, MB", seen.resident[-1][1]),
-        Row("its growth from the first to the last third, MB", growth, at_most=GROWTH_MEGABYTES),
+        ReportRow("questions answered a second", len(ordered) / options.seconds),
+        ReportRow("median of their time, ms", ordered[len(ordered) // 2]),
+        ReportRow("99 % of them within, ms", ordered[int(len(ordered) * 0.99)]),
+        ReportRow("questions that failed", seen.failed, at_most=0),
+        ReportRow("resident memory in the end, MB", seen.resident[-1][1]),
+        ReportRow("its growth from the first to the last third, MB", growth, at_most=GROWTH_MEGABYTES),
     ]
 
 
-async def _exchange(address: str, pid: int, options: argparse.Namespace) -> _Seen:
-    seen = _Seen()
+async def _exchange(address: str, pid: int, options: argparse.Namespace) -> _Observations:
+    seen = _Observations()
     url = f"ws://{address}/cortex/websocket?vsn=2.0.0"
     sockets: list[ClientConnection] = []
     for _ in range(options.idle + options.busy):
         sockets.append(await connect(url, proxy=None))
     for number, socket in enumerate(sockets):
         await _push(socket, f"cortex:agent-{number}", "phx_join", {})
-    for number in range(MEMORIES):  # over all busy sockets: one alone may not send so much at once
-        place: int = options.idle + number % options.busy
+    for number in range(MEMORIES):  # spread over all busy sockets: each is rate-limited
+        index: int = options.idle + number % options.busy
         arguments = {"content": f"User {number} prefers theme {number * 7919}."}
         payload = {"tool": "remember", "arguments": arguments, "ref": number}
-        await _push(sockets[place], f"cortex:agent-{place}", "call", payload)
-        await _result(sockets[place], number, seen)
+        await _push(sockets[index], f"cortex:agent-{index}", "call", payload)
+        await _result(sockets[index], number, seen)
     ends_at = time.monotonic() + options.seconds
     async with asyncio.TaskGroup() as tasks:
         for number, socket in enumerate(sockets):
             idle = number < options.idle
             topic = f"cortex:agent-{number}"
-            tasks.create_task(_stay(socket, ends_at) if idle else _ask(socket, topic, ends_at, seen))
-        tasks.create_task(_weigh(pid, ends_at, seen))
+            tasks.create_task(_send_heartbeats(socket, ends_at) if idle else _query_until(socket, topic, ends_at, seen))
+        tasks.create_task(_sample_memory(pid, ends_at, seen))
     for socket in sockets:
         await socket.close()
     return seen
 
 
-async def _stay(socket: ClientConnection, ends_at: float) -> None:
+async def _send_heartbeats(socket: ClientConnection, ends_at: float) -> None:
     while (left := ends_at - time.monotonic()) > 0:
         await _push(socket, "phoenix", "heartbeat", {})
         await asyncio.sleep(min(HEARTBEAT_SECONDS, left))
 
 
-async def _ask(socket: ClientConnection, topic: str, ends_at: float, seen: _Seen) -> None:
+async def _query_until(socket: ClientConnection, topic: str, ends_at: float, seen: _Observations) -> None:
     number = 0
     while time.monotonic() < ends_at:
         number += 1
@@ -117,9 +117,9 @@ async def _ask(socket: ClientConnection, topic: str, ends_at: float, seen: _Seen
         seen.milliseconds.append((time.perf_counter() - began) * 1000)
 
 
-async def _weigh(pid: int, ends_at: float, seen: _Seen) -> None:
+async def _sample_memory(pid: int, ends_at: float, seen: _Observations) -> None:
     while time.monotonic() < ends_at:
-        status = Path(f"/proc/{pid}/status").read_text()  # noqa: ASYNC240 - it is no file on a disk
+        status = Path(f"/proc/{pid}/status").read_text()  # noqa: ASYNC240 - not a file on a disk
         resident = int(status.split("VmRSS:")[1].split()[0]) / 1024
         seen.resident.append((time.monotonic(), resident))
         await asyncio.sleep(1)
@@ -133,7 +133,7 @@ async def _push(socket: ClientConnection, topic: str, event: str, payload: dict[
         raise RuntimeError(frame)
 
 
-async def _result(socket: ClientConnection, ref: str | int, seen: _Seen) -> str:
+async def _result(socket: ClientConnection, ref: str | int, seen: _Observations) -> str:
     while True:
         frame = json.loads(await socket.recv())
         seen.thoughts += frame[3] == "thought"

@@ -1,1 +1,1 @@
-"""The other systems, one module each; they live in an environment of their own (requirements/bench.txt)."""
+"""The systems that Scrubjay is compared with, one module each, in a separate environment (requirements/bench.txt)."""

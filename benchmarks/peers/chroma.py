@@ -1,6 +1,6 @@
-"""Chroma as a contestant: its persistent client, an HNSW index by cosine, filters by metadata.
+"""Chroma in the speed benchmark: persistent client, HNSW index with cosine distance, metadata filters.
 
-It has no ranked text search of its own: `where_document` only filters.
+It has no ranked text search: `where_document` only filters.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.contestant import WANTED
 from benchmarks.corpus_files import Probe
+from benchmarks.store_adapter import RESULT_LIMIT
 
-# What one call may bring; its own limit is about 5,400.
+# Rows per call; Chroma's limit is about 5,400.
 BATCH = 5_000
 
 
 class Chroma:
-    """Satisfies `Contestant`."""
+    """Implements `StoreAdapter`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -44,12 +44,12 @@ class Chroma:
             )
 
     async def finish(self) -> None:
-        """The index grows as rows are added."""
+        """Do nothing: the index is built as rows are added."""
 
     async def search(self, probe: Probe, category: str | None) -> list[int]:
         found = self._collection.query(
             query_embeddings=[probe.vector],
-            n_results=WANTED,
+            n_results=RESULT_LIMIT,
             where={"category": category} if category else None,
             include=["documents", "metadatas", "distances"],
         )

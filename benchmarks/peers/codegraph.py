@@ -1,4 +1,4 @@
-"""codegraph as an engine: its library in the node that comes with it, spoken to in JSON lines."""
+"""codegraph as an engine: its library in its bundled Node.js, driven with JSON lines."""
 
 import json
 import os
@@ -6,17 +6,17 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from benchmarks.code_engine import WANTED, Hit, own_cpu
+from benchmarks.code_engine import RESULT_LIMIT, Hit, own_cpu
 
 PROGRAM = Path(__file__).with_name("codegraph_child.mjs")
-# As its own start does.
+# The options of its own launcher.
 NODE_OPTIONS = ("--liftoff-only", "--disable-warning=ExperimentalWarning")
-# A search returns symbols: more are asked for, so that ten files are among them.
-SYMBOLS = 5 * WANTED
+# A search returns symbols; more are requested so that they cover ten files.
+SYMBOLS = 5 * RESULT_LIMIT
 
 
 class Codegraph:
-    """Satisfies `CodeEngine`. Its index lies in the indexed folder."""
+    """Implements `CodeEngine`. The index is stored in the indexed folder."""
 
     def __init__(self, root: Path, home: Path, installed: Path) -> None:
         self._command = [str(installed / "node"), *NODE_OPTIONS, str(PROGRAM), str(installed / "lib"), str(root)]
@@ -29,7 +29,7 @@ class Codegraph:
     async def index(self) -> None:
         self._ask("index")
 
-    async def look(self) -> None:
+    async def check_unchanged(self) -> None:
         self._ask("sync")
 
     async def refresh(self) -> None:
@@ -39,7 +39,7 @@ class Codegraph:
         best: dict[str, Hit] = {}
         for path, first, last in self._ask("search", query=query, limit=SYMBOLS)["found"]:
             best.setdefault(path, Hit(path, first, last))
-        return [*best.values()][:WANTED]
+        return [*best.values()][:RESULT_LIMIT]
 
     async def symbol(self, name: str) -> list[Hit]:
         return await self.search(name)
@@ -55,13 +55,13 @@ class Codegraph:
             self._command, env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def _ask(self, do: str, **order: Any) -> dict[str, Any]:
+    def _ask(self, command: str, **request: Any) -> dict[str, Any]:
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(json.dumps({"do": do, **order}) + "\n")
+        self._process.stdin.write(json.dumps({"command": command, **request}) + "\n")
         self._process.stdin.flush()
         if not (line := self._process.stdout.readline()):
-            raise RuntimeError(f"codegraph ended while it was asked to {do}; its last words are above")
+            raise RuntimeError(f"codegraph exited during {command}; see its stderr above")
         answer = json.loads(line)
         self._spent = answer["cpu"]
         return answer

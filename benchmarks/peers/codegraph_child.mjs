@@ -1,13 +1,13 @@
-// codegraph's library as a process that reads orders from stdin and answers on stdout.
+// Runs codegraph's library: JSON requests on stdin, JSON answers on stdout.
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 
-console.log = console.error // what it prints must not look like an answer
+console.log = console.error // stdout must contain only answers
 const [library, root] = process.argv.slice(2)
 const { CodeGraph } = createRequire(import.meta.url)(`${library}/dist/index.js`)
 let graph
 
-const orders = {
+const handlers = {
   async index() {
     graph = await CodeGraph.init(root, { index: true })
     return {}
@@ -23,8 +23,8 @@ const orders = {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const order = JSON.parse(line)
-  const answer = await orders[order.do](order)
+  const request = JSON.parse(line)
+  const answer = await handlers[request.command](request)
   const { user, system } = process.cpuUsage()
   process.stdout.write(JSON.stringify({ ...answer, cpu: (user + system) / 1e6 }) + '\n')
 }

@@ -1,4 +1,4 @@
-"""LanceDB as a contestant: IVF_PQ with refinement from 100,000 rows on (below, it compares all), its own text index."""
+"""LanceDB in the speed benchmark: IVF_PQ with refinement from 100,000 rows, exact search below, its own text index."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.contestant import WANTED
 from benchmarks.corpus_files import Probe
+from benchmarks.store_adapter import RESULT_LIMIT
 
 TABLE = "memories"
-# Its documentation advises a vector index from here on.
+# Its documentation recommends a vector index from this size.
 MANY_ROWS = 100_000
-# Ten times the wanted rows are compared by their whole vectors, or IVF_PQ finds too little.
+# Ten times the result limit is compared by full vectors; without this the recall of IVF_PQ is too low.
 REFINE = 10
 _COLUMNS = ["row", "content", "category", "speaker"]
 
 
 class Lance:
-    """Satisfies `Contestant`."""
+    """Implements `StoreAdapter`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -59,14 +59,14 @@ class Lance:
         query = self._table.search(probe.vector, query_type="vector").distance_type("cosine").refine_factor(REFINE)
         if category:
             query = query.where(f"category = '{category}'", prefilter=True)
-        return query.select([*_COLUMNS, "_distance"]).limit(WANTED).to_arrow()["row"].to_pylist()
+        return query.select([*_COLUMNS, "_distance"]).limit(RESULT_LIMIT).to_arrow()["row"].to_pylist()
 
     async def nearest(self, probe: Probe, category: str | None) -> list[int]:
         return await self.search(probe, category)
 
     async def search_text(self, probe: Probe) -> list[int] | None:
         query = self._table.search(probe.text, query_type="fts").select([*_COLUMNS, "_score"])
-        return query.limit(WANTED).to_arrow()["row"].to_pylist()
+        return query.limit(RESULT_LIMIT).to_arrow()["row"].to_pylist()
 
     async def close(self) -> None:
         pass

@@ -1,24 +1,26 @@
-"""ripgrep as an engine: the files with the most of the question's words; a definition looks like one."""
+"""ripgrep as an engine: files that contain the most words of a question, and lines that look like definitions."""
 
 import re
 import subprocess
 from collections import defaultdict
 from pathlib import Path
 
-from benchmarks.code_engine import WANTED, Hit, own_cpu
+from benchmarks.code_engine import RESULT_LIMIT, Hit, own_cpu
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
-# Words that a person would not search for.
-_IDLE = re.compile(
+# Words that a user would not search for.
+_STOP_WORDS = re.compile(
     "and|are|can|does|for|from|how|into|its|not|that|the|then|this|use|used|using|via|what|when|where|which|with",
     re.IGNORECASE,
 )
-_DEFINES = r"\b(class|const|def|enum|fn|func|function|interface|let|macro_rules!|mod|static|struct|trait|type|var)\b"
+_DEFINITION_KEYWORDS = (
+    r"\b(class|const|def|enum|fn|func|function|interface|let|macro_rules!|mod|static|struct|trait|type|var)\b"
+)
 _LINE = re.compile(r"(.+?)\0(\d+):(.*)")
 
 
 class Ripgrep:
-    """Satisfies `CodeEngine`. It has no index: every search reads all files."""
+    """Implements `CodeEngine` without an index: every search reads all files."""
 
     def __init__(self, root: Path, home: Path, installed: Path) -> None:
         self._root = root
@@ -30,14 +32,14 @@ class Ripgrep:
     async def index(self) -> None:
         pass
 
-    async def look(self) -> None:
+    async def check_unchanged(self) -> None:
         pass
 
     async def refresh(self) -> None:
         pass
 
     async def search(self, query: str) -> list[Hit]:
-        words = dict.fromkeys(word for word in _WORD.findall(query) if not _IDLE.fullmatch(word))
+        words = dict.fromkeys(word for word in _WORD.findall(query) if not _STOP_WORDS.fullmatch(word))
         if not words:
             return []
         having: dict[str, set[str]] = defaultdict(set)
@@ -46,14 +48,14 @@ class Ripgrep:
             having[path].add(found.lower())
             often[path] += 1
         best = sorted(having, key=lambda path: (-len(having[path]), -often[path], path))
-        return [Hit(path, 1, 1) for path in best[:WANTED]]
+        return [Hit(path, 1, 1) for path in best[:RESULT_LIMIT]]
 
     async def symbol(self, name: str) -> list[Hit]:
-        """Lines that look like a definition of the name before others that have it."""
+        """Return lines that look like a definition of the name first, then other lines that contain it."""
         lines = self._lines("-w", "-F", "-e", name)
-        defining = re.compile(rf"{_DEFINES}.*\b{re.escape(name)}\b")
+        defining = re.compile(rf"{_DEFINITION_KEYWORDS}.*\b{re.escape(name)}\b")
         best = sorted(lines, key=lambda line: (not defining.search(line[2]), line[0], line[1]))
-        return [Hit(path, line, line) for path, line, _ in best[:WANTED]]
+        return [Hit(path, line, line) for path, line, _ in best[:RESULT_LIMIT]]
 
     def cpu(self) -> float:
         return own_cpu()
@@ -63,6 +65,6 @@ class Ripgrep:
 
     def _lines(self, *options: str) -> list[tuple[str, int, str]]:
         command = [self._program, "--no-config", "--null", "-n", "--no-heading", *options, "--", "."]
-        told = subprocess.run(command, cwd=self._root, capture_output=True).stdout.decode("utf-8", "replace")
-        parts = [found.groups() for found in map(_LINE.match, told.splitlines()) if found]
+        output = subprocess.run(command, cwd=self._root, capture_output=True).stdout.decode("utf-8", "replace")
+        parts = [found.groups() for found in map(_LINE.match, output.splitlines()) if found]
         return [(path.removeprefix("./"), int(line), text) for path, line, text in parts]

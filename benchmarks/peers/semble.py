@@ -1,7 +1,6 @@
-"""semble as an engine: its index, its cache on disk, and a model out of a local folder, so that nothing is fetched.
+"""semble as an engine: its index, its cache on disk, and a model from a local folder, so that nothing is downloaded.
 
-Its own model would have to be downloaded. Unless SEMBLE_MODEL_NAME names a folder with it, it is given the table of
-word vectors that comes with Scrubjay.
+Unless SEMBLE_MODEL_NAME names a folder with semble's own model, it uses the word vectors bundled with Scrubjay.
 """
 
 import os
@@ -11,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.code_engine import WANTED, Hit, own_cpu
+from benchmarks.code_engine import RESULT_LIMIT, Hit, own_cpu
 from benchmarks.report import PROJECT
 
-TABLE = PROJECT / "src" / "scrubjay" / "inference" / "static_v1"
-# A search returns parts of files: more are asked for, so that ten files are among them.
-PARTS = 3 * WANTED
+TABLE = PROJECT / "src" / "scrubjay" / "models" / "static_v1"
+# A search returns chunks; more are requested so that they cover ten files.
+PARTS = 3 * RESULT_LIMIT
 
 
 class Semble:
-    """Satisfies `CodeEngine`."""
+    """Implements `CodeEngine`."""
 
     def __init__(self, root: Path, home: Path, installed: Path) -> None:
         self._root = str(root)
@@ -29,7 +28,7 @@ class Semble:
     async def open(self) -> None:
         os.environ["HF_HUB_OFFLINE"] = "1"
         os.environ["SEMBLE_CACHE_LOCATION"] = str(self._home / "cache")
-        # As its command line does.
+        # The default of its command line.
         os.environ.setdefault("SEMBLE_INDEX_WORKERS", "4")
         self._model = os.environ.get("SEMBLE_MODEL_NAME") or str(self._model_folder())
         self._package: Any = import_module("semble")
@@ -40,9 +39,9 @@ class Semble:
         self._index: Any = self._package.SembleIndex.from_path(self._root, model_path=self._model)
         self._cache.save_index_to_cache(self._index, self._root)
 
-    async def look(self) -> None:
+    async def check_unchanged(self) -> None:
         if not self._is_current():
-            raise RuntimeError("nothing changed, and yet its index is not what it would make")
+            raise RuntimeError("nothing changed, but its cached index is not valid")
 
     async def refresh(self) -> None:
         if not self._is_current():
@@ -53,7 +52,7 @@ class Semble:
         for found in self._index.search(query, top_k=PARTS):
             part = found.chunk
             best.setdefault(part.file_path, Hit(part.file_path, part.start_line, part.end_line))
-        return [*best.values()][:WANTED]
+        return [*best.values()][:RESULT_LIMIT]
 
     async def symbol(self, name: str) -> list[Hit]:
         return await self.search(name)
@@ -68,7 +67,7 @@ class Semble:
         return self._cache.get_validated_cache(self._root, self._model, self._code) is not None
 
     def _model_folder(self) -> Path:
-        """The bundled table in the form of its own models."""
+        """Save the bundled table as a model2vec model and return its folder."""
         folder = self._home / "model"
         vectors = np.load(TABLE / "rows.npy") * np.load(TABLE / "scales.npy").astype(np.float32)[:, None]
         tokenizer = import_module("tokenizers").Tokenizer.from_file(str(TABLE / "tokenizer.json"))

@@ -1,4 +1,4 @@
-"""sqlite-vec as a contestant: exact search by cosine in SQLite, with an FTS5 table beside it."""
+"""sqlite-vec in the speed benchmark: exact search by cosine in SQLite, and a separate FTS5 table."""
 
 import re
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.contestant import WANTED
 from benchmarks.corpus_files import Probe
+from benchmarks.store_adapter import RESULT_LIMIT
 
 _SCHEMA = """
 PRAGMA journal_mode = wal;
@@ -28,7 +28,7 @@ DIMENSIONS = 256
 
 
 class SqliteVec:
-    """Satisfies `Contestant`."""
+    """Implements `StoreAdapter`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -60,10 +60,10 @@ class SqliteVec:
             )
 
     async def finish(self) -> None:
-        """It compares every vector: there is no index to make."""
+        """Do nothing: every vector is compared, without an index."""
 
     async def search(self, probe: Probe, category: str | None) -> list[int]:
-        values: list[Any] = [probe.vector.astype("<f4").tobytes(), WANTED]
+        values: list[Any] = [probe.vector.astype("<f4").tobytes(), RESULT_LIMIT]
         query = _NEAREST
         if category:
             query += " AND category = ?"
@@ -74,14 +74,14 @@ class SqliteVec:
         return await self.search(probe, category)
 
     async def search_text(self, probe: Probe) -> list[int] | None:
-        """All words of the question joined by OR, as every ranked search does."""
+        """Search for any of the words, ranked by BM25."""
         match = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", probe.text))
-        return self._whole(_BY_TEXT, [match, WANTED])
+        return self._whole(_BY_TEXT, [match, RESULT_LIMIT])
 
     async def close(self) -> None:
         self._connection.close()
 
     def _whole(self, query: str, values: Sequence[Any]) -> list[int]:
-        """The rows found, read whole as a caller needs them."""
+        """Return the found rows after reading them completely, as a caller would."""
         found = self._connection.execute(query, values).fetchall()
         return [self._connection.execute(_WHOLE, row).fetchall()[0][0] for row in found]
