@@ -20,6 +20,7 @@ from scrubjay.db.sqlite.connections import Connection
 from scrubjay.features.code.sqlite import SqliteCode
 from tests.code_index.discovery.repository import ENVIRONMENT, new_repository, write
 from tests.code_index.indexes import BOUND, IndexContents, index_contents, linker_pids, opened, worker_pids
+from tests.liveness import is_alive
 from tests.processes import FORKED
 
 QUESTIONS = ["who adds numbers", "f3", "Thing"]
@@ -129,7 +130,7 @@ def test_linker_processes_end_when_indexing_is_killed_while_files_are_read(tmp_p
         time.sleep(0.01)
     process.kill()
     process.join(BOUND)
-    while any(map(is_running, linkers)):
+    while any(map(is_alive, linkers)):
         assert time.monotonic() < until, "the processes are still running"
         time.sleep(0.01)
 
@@ -141,13 +142,6 @@ def workers_of(command: subprocess.Popen[bytes]) -> set[int]:
         assert time.monotonic() < until, "the command neither starts workers nor ends"
         time.sleep(0.01)
     return pids
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_the_command_can_be_killed_and_run_again_and_its_workers_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -164,7 +158,7 @@ def test_the_command_can_be_killed_and_run_again_and_its_workers_end(tmp_path: P
             time.sleep(rng.uniform(0, 0.3))
             process.kill()
     until = time.monotonic() + BOUND
-    while any(map(is_running, workers)):
+    while any(map(is_alive, workers)):
         assert time.monotonic() < until, "workers are still running"
         time.sleep(0.01)
     assert workers

@@ -6,8 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
-from pathlib import Path
 
 import anyio
 import pytest
@@ -15,6 +13,7 @@ import pytest
 from scrubjay.core.errors import Unavailable
 from scrubjay.isolation.limits import Bounds
 from scrubjay.isolation.worker import Worker, WorkerExited
+from tests.liveness import is_alive
 
 BOUND = 30
 ECHO = """
@@ -37,15 +36,9 @@ def start_worker(*, bounds: Bounds | None = None, max_frame_bytes: int = 10_000_
     return Worker(["-P", "-c", ECHO], name="test", bounds=bounds, max_frame_bytes=max_frame_bytes)
 
 
-def has_ended(pid: int) -> bool:
-    with suppress(FileNotFoundError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    return True
-
-
 def wait_for_end(pid: int) -> bool:
     deadline = time.monotonic() + BOUND
-    while not has_ended(pid):
+    while is_alive(pid):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.01)

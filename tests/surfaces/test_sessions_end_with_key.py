@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.liveness import is_alive
 from tests.surfaces.callers import PROGRAM, environment
 
 # Ignores SIGTERM and has a child in a session of its own that ignores it too.
@@ -26,13 +27,6 @@ if len(sys.argv) == 1:
     print(os.getpid(), child.pid, flush=True)
 time.sleep(1000)
 """
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def wait_until_ended(pids: list[int], seconds: float = 20.0) -> None:

@@ -18,14 +18,8 @@ from scrubjay.core.callers import Caller
 from scrubjay.core.errors import Forbidden, Misconfigured, Unavailable
 from scrubjay.tooling.context import CallContext
 from tests.features.workspace.web.local_site import site
+from tests.liveness import is_alive
 from tests.surfaces.callers import PROGRAM, environment
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @contextmanager

@@ -25,13 +25,6 @@ def write_skills(home: Path, **skills: Any) -> Path:
     return file
 
 
-def is_alive(pid: int) -> bool:
-    try:  # a zombie is dead too
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 @pytest.fixture(autouse=True)
 def path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", PATH)

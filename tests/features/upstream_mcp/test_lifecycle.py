@@ -18,7 +18,8 @@ from scrubjay.app.settings import Settings, SkillSettings
 from scrubjay.core.errors import Misconfigured, Unavailable
 from scrubjay.features.upstream_mcp import connection, lifecycle
 from scrubjay.tooling.context import CallContext
-from tests.features.upstream_mcp.conftest import RUDE, is_alive, program, write_skills
+from tests.features.upstream_mcp.conftest import RUDE, program, write_skills
+from tests.liveness import is_alive
 
 CONTEXT = CallContext(surface="python", client="tests")
 ADD = {"a": 1, "b": 2}

@@ -29,7 +29,8 @@ from scrubjay.core.errors import (
 from scrubjay.features.upstream_mcp import connection, lifecycle, service
 from scrubjay.features.upstream_mcp.restarts import MAX_RESTARTS, WINDOW_SECONDS
 from scrubjay.tooling.context import CallContext
-from tests.features.upstream_mcp.conftest import is_alive, program, write_skills
+from tests.features.upstream_mcp.conftest import program, write_skills
+from tests.liveness import is_alive
 
 CONTEXT = CallContext(surface="python", client="tests")
 

@@ -23,6 +23,7 @@ from scrubjay.features.workspace.web.addresses import HostPolicy
 from scrubjay.isolation.landlock import version
 from scrubjay.isolation.limits import Bounds, Confinement
 from tests.features.workspace.web.local_site import site
+from tests.liveness import is_alive
 
 confined = pytest.mark.skipif(not version(), reason="this kernel has no Landlock")
 PYTHON = sys.executable
@@ -70,13 +71,6 @@ def unconfined(*_: object) -> None:
 
 async def run(terminal: Terminal, command: str, seconds: float = 20.0, *, restricted: bool = True) -> CommandResult:
     return await terminal.execute(command, seconds=seconds, restricted=restricted, caller=Caller("ada"))
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def start_sleeper(*arguments: str) -> subprocess.Popen[bytes]:
