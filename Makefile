@@ -7,7 +7,7 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test quick coverage check format doctor bench bench-locomo bench-speed bench-two-processes bench-code bench-code-growth model reference lock clean
+.PHONY: help setup serve test quick coverage check format doctor bench bench-locomo bench-speed bench-two-processes bench-code bench-code-growth model reference schema lock clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -122,6 +122,9 @@ model: $(VENV)/installed-dev ## Make the bundled embedding model anew, in the fo
 
 reference: setup ## Write the generated pages in docs/reference anew.
 	@$(BIN)/scrubjay reference docs/reference
+
+schema: setup ## Write the whole schema of the store again, after a new migration.
+	@$(BIN)/python -m scrubjay.db.sqlite.schema
 
 lock: $(VENV)/installed-dev ## Pin the newest allowed versions.
 	@$(LOCK) --upgrade -o requirements/pip.txt requirements/pip.in

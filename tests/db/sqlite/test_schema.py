@@ -10,7 +10,15 @@ import pytest
 from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.errors import StoreUnusable
 from scrubjay.db.sqlite.connections import Connection
-from scrubjay.db.sqlite.schema import APPLICATION_ID, Migration, load_migrations, migrate, schema_version
+from scrubjay.db.sqlite.schema import (
+    APPLICATION_ID,
+    Migration,
+    connect_and_migrate,
+    load_migrations,
+    migrate,
+    schema_version,
+)
+from scrubjay.db.sqlite.schema_snapshot import SCRIPT, Snapshot, load_snapshot, render_snapshot
 from tests.contracts.samples import write
 from tests.db.sqlite.conftest import Start
 
@@ -85,6 +93,54 @@ def test_migrations_are_numbered_without_gaps(tmp_path: Path) -> None:
         Migration(3, "third", "SELECT 3"),
     ]
     assert [migration.version for migration in load_migrations()] == list(range(1, len(load_migrations()) + 1))
+
+
+def test_a_new_database_is_what_the_migrations_make(tmp_path: Path) -> None:
+    steps = load_migrations()
+    stepwise = migrated(tmp_path / "stepwise.db", steps)
+    new = connect_and_migrate(tmp_path / "new.db", 1.0, steps)
+    assert contents(new) == contents(stepwise)
+    assert definitions(new) == definitions(stepwise)
+    assert (schema_version(new), new.pragma("application_id")) == (len(steps), APPLICATION_ID)
+
+
+def contents(connection: Connection) -> dict[str, list[object]]:
+    """Return the rows of every table, except versions and counts of changed settings, which may differ."""
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    differing = ("schema_history", "memory_terms_data", "episode_terms_data")
+    rows = {name: connection.execute(f'SELECT * FROM "{name}"') for name in tables if name not in differing}
+    rows["memory_change"] = connection.execute("SELECT revision, seq FROM memory_change")  # the third is random
+    return rows
+
+
+def definitions(connection: Connection) -> dict[str, list[object]]:
+    """Return the definitions of each kind; those of triggers in the order in which they fire."""
+    query = "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = :type ORDER BY {order}"
+    orders = {"table": "name", "index": "name", "view": "name", "trigger": "rowid"}
+    return {kind: connection.execute(query.format(order=order), {"type": kind}) for kind, order in orders.items()}
+
+
+def test_the_script_of_the_schema_is_up_to_date(tmp_path: Path) -> None:
+    assert render_snapshot(migrated(tmp_path / "x.db", load_migrations())) == SCRIPT.read_text()
+
+
+def test_an_existing_database_and_one_of_fewer_migrations_are_not_made_from_the_snapshot(tmp_path: Path) -> None:
+    migrated(tmp_path / "x.db", STEPS[:1]).close()
+    for name, steps, snapshot in (
+        ("x.db", STEPS, Snapshot(3, "CREATE TABLE of_snapshot (x)")),
+        ("y.db", STEPS, Snapshot(4, "CREATE TABLE of_snapshot (x)")),
+    ):
+        connection = Connection(tmp_path / name, 1.0)
+        migrate(connection, steps, snapshot=snapshot)
+        tables = connection.execute("SELECT name FROM sqlite_schema ORDER BY name")
+        assert tables == [("person",), ("schema_history",), ("town",)]
+
+
+def test_a_newer_migration_runs_after_the_snapshot(tmp_path: Path) -> None:
+    newer = Migration(load_snapshot().version + 1, "newer", "CREATE TABLE newer (x)")
+    connection = connect_and_migrate(tmp_path / "x.db", 1.0, [*load_migrations(), newer])
+    assert schema_version(connection) == newer.version
+    assert connection.execute("SELECT * FROM newer") == []
 
 
 def test_jobs_of_an_older_store_that_named_forgotten_memories_are_erased(tmp_path: Path) -> None:

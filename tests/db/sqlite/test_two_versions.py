@@ -10,7 +10,7 @@ from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.errors import StoreUnusable
 from scrubjay.core.paths import CODE_DATABASE
 from scrubjay.db.sqlite.connections import Connection
-from scrubjay.db.sqlite.schema import load_migrations, newest_version
+from scrubjay.db.sqlite.schema import load_migrations, migrate, newest_version
 from scrubjay.features.code.sqlite import SCHEMA, SqliteCode
 from scrubjay.features.hooks.hook_reader import open_hook_reader
 from scrubjay.features.memory.models import MemoryKind
@@ -144,11 +144,17 @@ async def test_a_database_that_was_replaced_under_an_open_store_is_refused(
         assert "start it again" in str(refusal.value.hint)
 
 
-async def test_each_migration_records_the_release_that_applied_it(store: SqliteStore, home: Path) -> None:
+async def test_a_new_store_records_the_release_that_made_it(store: SqliteStore, home: Path) -> None:
     connection = Connection(home / "scrubjay.db", 1.0, read_only=True)
-    history = connection.execute("SELECT version, program FROM schema_history")
-    assert history == [(migration.version, __version__) for migration in load_migrations()]
+    assert connection.execute("SELECT version, program FROM schema_history") == [(newest_version(), __version__)]
     connection.close()
+
+
+def test_each_migration_records_the_release_that_applied_it(tmp_path: Path) -> None:
+    connection = Connection(tmp_path / "x.db", 1.0)
+    migrate(connection, load_migrations(), "1.2.3")
+    history = connection.execute("SELECT version, program FROM schema_history")
+    assert history == [(migration.version, "1.2.3") for migration in load_migrations()]
 
 
 async def test_an_open_code_index_that_a_newer_process_changed_is_refused(tmp_path: Path, start: Start) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from scrubjay import __version__
 from scrubjay.core.errors import StoreUnusable
 from scrubjay.db.sqlite.connections import Connection, in_transaction
+from scrubjay.db.sqlite.schema_snapshot import SCRIPT, Snapshot, load_snapshot, render_snapshot
 from scrubjay.db.sqlite.schema_version import newer_schema, schema_version, set_schema_version
 
 # Identifies a database file as ours (`PRAGMA application_id`): "Reco", after the previous name Recollect.
@@ -56,7 +57,7 @@ def connect_and_migrate(
     try:
         if before_creation is not None and is_empty(connection):
             before_creation()
-        migrate(connection, migrations, program)
+        migrate(connection, migrations, program, snapshot=load_snapshot())
     except BaseException:
         connection.close()
         raise
@@ -64,10 +65,17 @@ def connect_and_migrate(
     return connection
 
 
-def migrate(connection: Connection, migrations: Sequence[Migration], program: str = __version__) -> None:
+def migrate(
+    connection: Connection,
+    migrations: Sequence[Migration],
+    program: str = __version__,
+    *,
+    snapshot: Snapshot | None = None,
+) -> None:
     """Apply the missing migrations, and record that this release applied them.
 
-    Each runs in one transaction with its version number, so a process killed midway leaves the previous version.
+    Each runs in one transaction with its version number, so a process killed midway leaves the previous version. An
+    empty database starts from the snapshot instead, if the migrations reach it: a quarter of the time.
     """
     refuse_foreign_file(connection)
     version = schema_version(connection)
@@ -77,6 +85,9 @@ def migrate(connection: Connection, migrations: Sequence[Migration], program: st
         raise StoreUnusable(
             "the file system does not support a write-ahead log", hint="set SCRUBJAY_HOME to a folder on a local disk"
         )
+    if version == 0 and snapshot is not None and snapshot.version <= len(migrations):
+        in_transaction(connection, lambda connection: _apply(connection, snapshot, program))
+        version = snapshot.version
     for migration in migrations[version:]:
         in_transaction(connection, lambda connection, step=migration: _apply(connection, step, program))
 
@@ -99,7 +110,19 @@ def is_empty(connection: Connection) -> bool:
     return schema_version(connection) == 0 and not connection.value("SELECT count(*) FROM sqlite_schema")
 
 
-def _apply(connection: Connection, migration: Migration, program: str) -> None:
-    connection.execute(migration.sql)
-    set_schema_version(connection, migration.version, program)
+def _apply(connection: Connection, step: Migration | Snapshot, program: str) -> None:
+    connection.execute(step.sql)
+    set_schema_version(connection, step.version, program)
     connection.pragma("application_id", APPLICATION_ID)
+
+
+def write_snapshot() -> None:
+    """Write `schema.sql` as the migrations make it now."""
+    connection = Connection(Path(":memory:"), 1.0)
+    for migration in load_migrations():
+        _apply(connection, migration, __version__)
+    SCRIPT.write_text(render_snapshot(connection), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_snapshot()
