@@ -18,7 +18,7 @@ from scrubjay.db.sqlite.schema import (
     migrate,
     schema_version,
 )
-from scrubjay.db.sqlite.schema_snapshot import SCRIPT, Snapshot, load_snapshot, render_snapshot
+from scrubjay.db.sqlite.schema_snapshot import SCRIPT, SchemaSnapshot, load_snapshot, render_snapshot
 from tests.contracts.samples import write
 from tests.db.sqlite.conftest import Start
 
@@ -127,8 +127,8 @@ def test_the_script_of_the_schema_is_up_to_date(tmp_path: Path) -> None:
 def test_an_existing_database_and_one_of_fewer_migrations_are_not_made_from_the_snapshot(tmp_path: Path) -> None:
     migrated(tmp_path / "x.db", STEPS[:1]).close()
     for name, steps, snapshot in (
-        ("x.db", STEPS, Snapshot(3, "CREATE TABLE of_snapshot (x)")),
-        ("y.db", STEPS, Snapshot(4, "CREATE TABLE of_snapshot (x)")),
+        ("x.db", STEPS, SchemaSnapshot(3, "CREATE TABLE of_snapshot (x)")),
+        ("y.db", STEPS, SchemaSnapshot(4, "CREATE TABLE of_snapshot (x)")),
     ):
         connection = Connection(tmp_path / name, 1.0)
         migrate(connection, steps, snapshot=snapshot)

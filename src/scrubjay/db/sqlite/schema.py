@@ -7,7 +7,7 @@ from pathlib import Path
 from scrubjay import __version__
 from scrubjay.core.errors import StoreUnusable
 from scrubjay.db.sqlite.connections import Connection, in_transaction
-from scrubjay.db.sqlite.schema_snapshot import SCRIPT, Snapshot, load_snapshot, render_snapshot
+from scrubjay.db.sqlite.schema_snapshot import SCRIPT, SchemaSnapshot, load_snapshot, render_snapshot
 from scrubjay.db.sqlite.schema_version import newer_schema, schema_version, set_schema_version
 
 # Identifies a database file as ours (`PRAGMA application_id`): "Reco", after the previous name Recollect.
@@ -70,7 +70,7 @@ def migrate(
     migrations: Sequence[Migration],
     program: str = __version__,
     *,
-    snapshot: Snapshot | None = None,
+    snapshot: SchemaSnapshot | None = None,
 ) -> None:
     """Apply the missing migrations, and record that this release applied them.
 
@@ -110,7 +110,7 @@ def is_empty(connection: Connection) -> bool:
     return schema_version(connection) == 0 and not connection.value("SELECT count(*) FROM sqlite_schema")
 
 
-def _apply(connection: Connection, step: Migration | Snapshot, program: str) -> None:
+def _apply(connection: Connection, step: Migration | SchemaSnapshot, program: str) -> None:
     connection.execute(step.sql)
     set_schema_version(connection, step.version, program)
     connection.pragma("application_id", APPLICATION_ID)
