@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := $(VENV)/peers
-PIP := $(BIN)/pip --disable-pip-version-check --quiet
+# With the certificates of the system, as pip has them.
+UV := $(BIN)/uv pip install --quiet --system-certs
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 .DEFAULT_GOAL := help
@@ -14,17 +15,17 @@ help: ## Show this list.
 
 setup: $(VENV)/installed ## Make .venv with everything the server needs.
 
-$(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml hatch_build.py $(wildcard native/*.[ch]) native/build.py
+$(VENV)/installed: requirements/uv.txt requirements/run.txt pyproject.toml hatch_build.py $(wildcard native/*.[ch]) native/build.py
 	@echo "Installing scrubjay into $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install --require-hashes -r requirements/pip.txt
-	@$(PIP) install --require-hashes -r requirements/run.txt
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(BIN)/pip --disable-pip-version-check --quiet install --no-compile --require-hashes -r requirements/uv.txt
+	@$(UV) --python $(BIN)/python --compile-bytecode --require-hashes -r requirements/run.txt
+	@$(UV) --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed requirements/dev.txt
 	@echo "Installing what the checks need into $(VENV) …"
-	@$(PIP) install --no-compile --require-hashes -r requirements/dev.txt
+	@$(UV) --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	@touch $@
 
 serve: setup ## Start the server on 127.0.0.1:4000 with the store in ~/.scrubjay.
@@ -75,10 +76,11 @@ check-types:
 check-reference:
 	@$(BIN)/scrubjay reference --check docs/reference
 
-# A worker takes whole files, so that what a file sets up is set up once; in the order that tests/conftest.py makes.
-# `+` shows its output at once. Without bytecode, each of its hundreds of processes would compile the program anew.
+# Three workers keep two cores busy, because one of them is often waiting for a process. A worker takes whole files, so
+# that what a file sets up is set up once; in the order that tests/conftest.py makes.
+# `+` shows its output at once. Without bytecode, each of its hundreds of processes would compile the program again.
 suite:
-	+@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	+@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 format: $(VENV)/installed-dev ## Put the code into its form.
 	@$(BIN)/ruff format .
@@ -93,7 +95,7 @@ bench: $(VENV)/installed-dev ## Measure against the bare SDK, side by side.
 $(PEERS)/installed: $(VENV)/installed-dev requirements/bench.txt
 	@echo "Installing the peers into $(PEERS) …"
 	@$(PYTHON) -m venv $(PEERS)
-	@$(PEERS)/bin/pip --disable-pip-version-check --quiet install --require-hashes -r requirements/bench.txt
+	@$(UV) --python $(PEERS)/bin/python --require-hashes -r requirements/bench.txt
 	@touch $@
 
 bench-locomo: $(VENV)/installed-dev ## Measure recall on LoCoMo; SCRUBJAY_BENCH names its folder.
@@ -127,7 +129,7 @@ schema: setup ## Write the whole schema of the store again, after a new migratio
 	@$(BIN)/python -m scrubjay.db.sqlite.schema
 
 lock: $(VENV)/installed-dev ## Pin the newest allowed versions.
-	@$(LOCK) --upgrade -o requirements/pip.txt requirements/pip.in
+	@$(LOCK) --upgrade -o requirements/uv.txt requirements/uv.in
 	@$(LOCK) --upgrade -o requirements/run.txt pyproject.toml requirements/build.in
 	@$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in
 	@$(LOCK) --upgrade -o requirements/bench.txt requirements/bench.in
