@@ -119,10 +119,10 @@ bench-code-growth: $(VENV)/installed-dev ## Measure code indexes of small and ve
 bench-two-processes: $(VENV)/installed-dev ## Two servers on one store: what one keeps, the other finds.
 	@$(BIN)/python -m benchmarks two-processes
 
-model: $(VENV)/installed-dev ## Make the bundled embedding model anew, in the folder WORK.
+model: $(VENV)/installed-dev ## Make the bundled embedding model again, in the folder WORK.
 	@nice -n 19 $(BIN)/python -m models $(or $(WORK),$(error name a folder: make model WORK=…))
 
-reference: setup ## Write the generated pages in docs/reference anew.
+reference: setup ## Write the generated pages in docs/reference again.
 	@$(BIN)/scrubjay reference docs/reference
 
 schema: setup ## Write the whole schema of the store again, after a new migration.

@@ -157,7 +157,7 @@ class AnswerService:
         self,
         query: str,
         visibility: Visibility,
-        desk: WorkingScope | None,
+        working_scope: WorkingScope | None,
         *,
         timeout: float,
         withheld: Mapping[StoreName, str] = NOTHING_WITHHELD,
@@ -177,7 +177,9 @@ class AnswerService:
         for note in notes:
             on_step(AnswerStep(StepKind.FALLBACK, note))
         on_step(AnswerStep(StepKind.ROUTING, decision.reasoning, decision.confidence))
-        results = await self._query_stores(query, decision, analysis, visibility, desk, withheld, deadline, on_step)
+        results = await self._query_stores(
+            query, decision, analysis, visibility, working_scope, withheld, deadline, on_step
+        )
         synthesis = await self._synthesise(query, decision, results, deadline, on_step)
         if synthesis.text is None:
             _raise_if_incomplete(results.outcomes.values(), timeout)
@@ -198,7 +200,7 @@ class AnswerService:
         decision: RoutingDecision,
         analysis: QuestionAnalysis,
         visibility: Visibility,
-        desk: WorkingScope | None,
+        working_scope: WorkingScope | None,
         withheld: Mapping[StoreName, str],
         deadline: float,
         on_step: StepListener,
@@ -206,7 +208,10 @@ class AnswerService:
         """Query the stores of the decision concurrently."""
         roles = _assign_roles(decision)
         results = _StoreResults(
-            {store: self._initial_outcome(store, roles.get(store), desk, withheld.get(store)) for store in StoreName}
+            {
+                store: self._initial_outcome(store, roles.get(store), working_scope, withheld.get(store))
+                for store in StoreName
+            }
         )
         for outcome in results.outcomes.values():
             if outcome.status is Status.UNAVAILABLE:
@@ -222,8 +227,10 @@ class AnswerService:
             results.semantic = await relations.relevant_triples(GraphScope(visibility.project_id), query, limit)
             return len(results.semantic), None
 
-        async def ask_working(desk: WorkingScope) -> tuple[int, str | None]:
-            results.working = await self._from_working(query, desk, named=decision.primary is StoreName.WORKING)
+        async def ask_working(working_scope: WorkingScope) -> tuple[int, str | None]:
+            results.working = await self._from_working(
+                query, working_scope, named=decision.primary is StoreName.WORKING
+            )
             return len(results.working), None
 
         async def consult(store: StoreName, ask: _Ask) -> None:
@@ -236,14 +243,14 @@ class AnswerService:
                 tasks.start_soon(consult, StoreName.EPISODIC, ask_episodic)
                 if StoreName.SEMANTIC in roles and self._relations is not None and StoreName.SEMANTIC not in withheld:
                     tasks.start_soon(consult, StoreName.SEMANTIC, partial(ask_semantic, self._relations))
-                if desk is not None and StoreName.WORKING not in withheld:
-                    tasks.start_soon(consult, StoreName.WORKING, partial(ask_working, desk))
+                if working_scope is not None and StoreName.WORKING not in withheld:
+                    tasks.start_soon(consult, StoreName.WORKING, partial(ask_working, working_scope))
         except ExceptionGroup as bugs:  # log the error itself, not the group
             raise bugs.exceptions[0] from None
         return results
 
     def _initial_outcome(
-        self, store: StoreName, role: Role | None, desk: WorkingScope | None, missing_scope: str | None
+        self, store: StoreName, role: Role | None, working_scope: WorkingScope | None, missing_scope: str | None
     ) -> StoreOutcome:
         """Return the initial outcome of a store, before it is queried."""
         unavailable = _NOT_AVAILABLE if self._relations is not None else _NOT_AVAILABLE | _DISABLED
@@ -263,7 +270,7 @@ class AnswerService:
                 reason=f"the key has no scope {missing_scope}",
                 hint="use a key with this scope",
             )
-        if store is StoreName.WORKING and desk is None:
+        if store is StoreName.WORKING and working_scope is None:
             return StoreOutcome(
                 store=store,
                 role=role,
@@ -320,16 +327,16 @@ class AnswerService:
             [],
         )
 
-    async def _from_working(self, query: str, desk: WorkingScope, *, named: bool) -> Sequence[ItemMatch]:
+    async def _from_working(self, query: str, working_scope: WorkingScope, *, named: bool) -> Sequence[ItemMatch]:
         """Search working memory; return its latest items if the question names working memory but no topic."""
         if not named:
-            return await self._working.search(desk, query, WORKING_LIMIT)
+            return await self._working.search(working_scope, query, WORKING_LIMIT)
         stop_terms = _stop_terms()
         words = topic_for_working(query).split()
         topic = " ".join(word for word in words if not stop_terms.issuperset(significant_terms(word)))
         if not topic:
-            return [ItemMatch(item, 1.0, ()) for item in await self._working.recent(desk, WORKING_LIMIT)]
-        return await self._working.search(desk, topic, WORKING_LIMIT)
+            return [ItemMatch(item, 1.0, ()) for item in await self._working.recent(working_scope, WORKING_LIMIT)]
+        return await self._working.search(working_scope, topic, WORKING_LIMIT)
 
 
 @cache
