@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from scrubjay.code_index import CodeService, IndexOptions, index_id_of, resolve_folder
+from scrubjay.core.callers import Caller
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Result
 from scrubjay.tooling.jobs.models import Job, JobState
@@ -78,6 +79,12 @@ async def permitted_jobs(jobs: Sequence[Job], code: CodeService, context: CallCo
     """Return the jobs whose folder the caller may index."""
     restricted = context.caller.holds_key
     return [job for job in jobs if await code.folders.refusal(_path_of(job), restricted=restricted) is None]
+
+
+def is_of_another_key(job: Job, caller: Caller) -> bool:
+    """Return True if the job was started with a key that the caller does not hold; the job ends with that key."""
+    starter = CallContext.from_kept(job.payload["context"]).caller
+    return starter.holds_key and starter.key_id != caller.key_id
 
 
 def index_of(job: Job) -> str:
