@@ -55,13 +55,27 @@ class FolderPolicy:
 
     async def refusal(self, root: str, *, restricted: bool) -> Forbidden | None:
         """Return why a resolved folder may not be indexed; None if it may."""
+        return self._refusal(root, await self._allowed_roots(restricted=restricted))
+
+    async def readable(self, *, restricted: bool) -> Callable[[str], bool]:
+        """Return a function that says whether the code of a resolved folder may be read, as of now."""
+        allowed = await self._allowed_roots(restricted=restricted)
+        return lambda root: self._refusal(root, allowed) is None
+
+    async def _allowed_roots(self, *, restricted: bool) -> Sequence[str] | None:
+        """Return the only folders for restricted callers; None for other callers."""
+        if not restricted:
+            return None
+        return self._roots or await self._default_roots()
+
+    def _refusal(self, root: str, allowed: Sequence[str] | None) -> Forbidden | None:
         if self.protected.in_store(root):
             return Forbidden(
                 f"{root} belongs to the store of this server, which is never indexed",
                 hint="pass the folder of a repository; recall and export_database read the store",
                 details={"reason": "store"},
             )
-        if not restricted:
+        if allowed is None:
             return self._outside_roots(root)
         if self.protected.is_secret(root):
             return Forbidden(
@@ -71,7 +85,7 @@ class FolderPolicy:
             )
         if self._roots:
             return self._outside_roots(root)
-        if _is_within_any(root, await self._default_roots()):
+        if _is_within_any(root, allowed):
             return None
         return Forbidden(
             f"{root} is outside the folders that callers with a key may index",

@@ -280,7 +280,7 @@ async def test_a_resumed_job_has_the_rights_of_the_key_that_started_it(house: Ho
 async def test_a_key_links_memories_only_to_code_of_its_roots(house: House) -> None:
     private = (await house.call("build_repo_index", path=str(house.base / "private")))["result"]["index_id"]
     await house.call("build_repo_index", path=str(house.base / "allowed"))
-    caller = Caller("writer", frozenset({"memory"}), "key_writer")
+    caller = Caller("writer", frozenset({"memory", "facts", "code:read"}), "key_writer")
     for repository in (private, str(house.base / "private"), "/etc/ssl", str(house.home)):
         with pytest.raises((Forbidden, NotFound)):
             await house.call("remember", caller, content="x", about=["merger"], repository=repository)
@@ -292,6 +292,88 @@ async def test_a_key_links_memories_only_to_code_of_its_roots(house: House) -> N
     assert (await house.call("remember", caller, content="y", about=["good"], project=allowed))["about"]
     given = {"about": ["good"], "repository": str(house.base / "allowed")}
     assert (await house.call("remember", caller, content="x", **given))["about"][0]["path"] == "good.py"
+
+
+def scoped(*scopes: str) -> Caller:
+    return Caller("limited", frozenset(scopes), "key_limited")
+
+
+# Keys that may not read the code of `private`: without the scope, and with the scope but not the folder.
+UNREADABLE = [scoped("memory", "facts", "projects"), scoped("memory", "facts", "projects", "code")]
+
+
+@pytest.mark.parametrize("caller", UNREADABLE)
+@pytest.mark.parametrize("name", ["merger", "no_such_name"])
+async def test_names_in_about_do_not_tell_whether_unreadable_code_has_them(
+    house: House, caller: Caller, name: str
+) -> None:
+    private = str(house.base / "private")
+    await house.call("build_repo_index", path=private)
+    await house.call("set_project", caller, path=private)
+    many = {"memories": [{"content": "x", "about": [name]}]}
+    for tool, arguments in (
+        ("remember", {"content": "x", "about": [name]}),
+        ("remember_many", many),
+        ("store_fact", {"content": "x", "about": [name], "category": "fact"}),
+    ):
+        with pytest.raises(Forbidden) as refused:
+            await house.call(tool, caller, **arguments)
+        assert "merger" not in str(refused.value.record)
+
+
+@pytest.mark.parametrize("caller", UNREADABLE)
+async def test_memories_of_a_key_are_not_linked_to_code_that_it_may_not_read(house: House, caller: Caller) -> None:
+    private = str(house.base / "private")
+    await house.call("build_repo_index", path=private)
+    owned = await house.call("remember", content="The bare one mentions `plan.py::merger`.", project=private)
+    assert [one["symbol"] for one in owned["about"]] == ["merger"]
+    written = await house.call("remember", caller, content="`plan.py::merger` is Friday.", project=private)
+    assert "about" not in written
+    many = {"memories": [{"content": "`merger` is on Monday."}], "project": private}
+    assert "about" not in (await house.call("remember_many", caller, **many))["memories"][0]
+    await house.call("set_project", caller, path=private)
+    await house.call("store_fact", caller, content="`merger` is on Tuesday.", category="fact")
+    await house.call("correct", caller, what_was_wrong="The bare one", what_is_right="The other one", project=private)
+    linked = (await house.call("review_stale", project=private))["checked"]
+    assert linked == 0  # the correction replaced the text that the owner's link was made from
+    readable = Caller("limited", frozenset({"memory", "code:read"}), "key_limited")
+    await house.call("build_repo_index", path=str(house.base / "allowed"))
+    allowed = {"content": "`good.py::good` is fine.", "project": str(house.base / "allowed")}
+    assert [one["symbol"] for one in (await house.call("remember", readable, **allowed))["about"]] == ["good"]
+
+
+@pytest.mark.parametrize("scopes", [("memory", "asking", "jobs"), ("memory", "asking", "jobs", "code")])
+async def test_a_recalled_memory_shows_nothing_of_code_that_its_reader_may_not_read(
+    house: House, scopes: tuple[str, ...]
+) -> None:
+    private, reader = str(house.base / "private"), scoped(*scopes, "transfer", "planning", "projects")
+    await house.call("build_repo_index", path=private)
+    stored = await house.call("remember", content="The deal is soon.", about=["plan.py::merger"], project=private)
+    current = await house.call("remember", content="The deal is big.", about=["plan.py"], project=private)
+    await house.call("set_project", reader, path=private)
+
+    async def seen(caller: Caller) -> str:
+        calls = {
+            "recall": {"query": "deal", "explain": True},
+            "review_stale": {"action": "list"},
+            "ask_mimo": {"query": "When is the deal?"},
+        }
+        return str([await house.call(tool, caller, project=private, **given) for tool, given in calls.items()])
+
+    assert "plan.py" not in await seen(reader)
+    (house.base / "private" / "plan.py").write_text("def merged(): pass\n")
+    assert "'gone'" in await seen(OWNER)
+    text = await seen(reader)
+    for word in ("merger", "merged", "plan.py", "'gone'", "commit': '", "diff': '"):
+        assert word not in text, word
+    assert "'reason': 'changed'" in text  # that the memory may be wrong is no secret
+    assert "may be out of date: code that it is about has changed" in text
+    with pytest.raises(Forbidden, match="may not read the code"):
+        await house.call("review_stale", reader, action="confirm", ids=[stored["id"]], project=private)
+    exported = await house.call("export_database", reader)
+    assert "merger" not in await anyio.Path(exported["result"]["path"]).read_text()
+    assert "merger" in await anyio.Path((await house.call("export_database"))["result"]["path"]).read_text()
+    assert current["id"] in text
 
 
 async def test_an_opened_bundle_is_read_by_those_who_may_open_its_file(house: House) -> None:

@@ -74,11 +74,9 @@ class SqliteKeys:
         return len(await self._writer.write(lambda connection: connection.execute(_SQL["revoke"], values)))
 
     async def delete_ended(self, name: str, now: datetime) -> int:
-        values = {"name": name, "now": microseconds(now)}
-
         def work(connection: Connection) -> int:
-            cancel_jobs_of_ended_keys(connection, values["now"])  # while it is known that their keys have ended
-            return len(connection.execute(_SQL["delete_ended"], values))
+            cancel_jobs_of_ended_keys(connection, microseconds(now))  # afterwards nothing tells that their key ended
+            return len(connection.execute(_SQL["delete_ended"], {"name": name, "now": microseconds(now)}))
 
         return await self._writer.erase(work)
 
