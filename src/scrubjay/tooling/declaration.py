@@ -89,6 +89,9 @@ class Tool:
     withholds: frozenset[str] = frozenset()
     """Other families whose records the function itself leaves out for a caller without their read scopes."""
 
+    job_guard: type[Any] | None = None
+    """The service (a `JobGuard`) that limits who may see its jobs, where scopes are not enough."""
+
     def missing_scope(self, caller: Caller, *, read_only: bool) -> tuple[str, bool] | None:
         """Return the family that the caller lacks to call it, and whether reading it is enough; None if it may."""
         if not caller.may_call(self.family, read_only=read_only):
@@ -139,6 +142,7 @@ def tool(
     open_world: bool = False,
     reads: Collection[str] = (),
     withholds: Collection[str] = (),
+    job_guard: type[Any] | None = None,
     title: str | None = None,
 ) -> Callable[[ToolFunction], Tool]:
     """Declare a tool. The function's first parameter is its request; the others are services, found by type."""
@@ -181,6 +185,7 @@ def tool(
             open_world=open_world,
             reads=frozenset(reads),
             withholds=frozenset(withholds),
+            job_guard=job_guard,
         )
 
     return declare

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from scrubjay.code_index import CodeService, Indexer, IndexOptions
 from scrubjay.core.callers import OWNER, Caller
 from scrubjay.core.errors import Forbidden, NotFound, ScrubjayError
 from scrubjay.core.progress import SilentReporter
+from scrubjay.features.code.file_changes import FileChanges
+from scrubjay.tooling.call_events import CallEvents, StreamEvent, WatchedFileChange, may_see
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Tool
 from scrubjay.tooling.jobs.models import JobState
@@ -292,6 +295,43 @@ async def test_a_key_links_memories_only_to_code_of_its_roots(house: House) -> N
     assert (await house.call("remember", caller, content="y", about=["good"], project=allowed))["about"]
     given = {"about": ["good"], "repository": str(house.base / "allowed")}
     assert (await house.call("remember", caller, content="x", **given))["about"][0]["path"] == "good.py"
+
+
+async def test_jobs_and_file_changes_show_only_folders_that_the_key_may_read(house: House) -> None:
+    events, changed, both = CallEvents(), dict[str, WatchedFileChange](), anyio.Event()
+    house.app.services.ready(FileChanges).subscribe(partial(events.file_changed, "code"))
+
+    def on_event(event: StreamEvent) -> None:
+        if isinstance(event, WatchedFileChange):
+            changed[event.path] = event
+            if len(changed) == 2:
+                both.set()
+
+    events.listen(on_event)
+    jobs: dict[str, str] = {}
+    for place in ("private", "allowed"):
+        built = await house.call("build_repo_index", path=str(house.base / place))
+        jobs[place] = built["job_id"]
+        await house.call("watch_repo", action="start", path=str(house.base / place))
+    viewer = Caller("viewer", frozenset({"code", "jobs"}), "key_viewer")
+    listed = {job["job_id"] for job in (await house.call("list_jobs", viewer))["jobs"]}
+    assert (jobs["allowed"] in listed, jobs["private"] in listed) == (True, False)
+    assert (await house.call("get_job", viewer, job_id=jobs["allowed"]))["state"] == "completed"
+    for tool in ("get_job", "cancel_job"):
+        with pytest.raises(NotFound):
+            await house.call(tool, viewer, job_id=jobs["private"])
+    assert (await house.call("get_job", job_id=jobs["private"]))["state"] == "completed"
+    service = await house.app.services.get(JobService)
+    with anyio.fail_after(30):
+        for watch in (await house.call("watch_repo", action="list"))["watches"]:
+            async for job in service.watch(watch["job_id"]):
+                if job.progress.message.startswith("watching"):
+                    break
+            write(Path(watch["root"]), {"new.py": "def new(): pass\n"})
+        await both.wait()
+    visible = {path for path, one in changed.items() if may_see(viewer, one)}
+    assert visible == {str(house.base / "allowed" / "new.py")}
+    assert all(may_see(OWNER, one) for one in changed.values())
 
 
 def scoped(*scopes: str) -> Caller:

@@ -1,6 +1,6 @@
 """Jobs that build indexes and watch folders, in any process."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -77,8 +77,21 @@ async def jobs_of(index_id: str, kind: str, jobs: JobService, code: CodeService,
 
 async def permitted_jobs(jobs: Sequence[Job], code: CodeService, context: CallContext) -> list[Job]:
     """Return the jobs whose folder the caller may index."""
-    restricted = context.caller.holds_key
-    return [job for job in jobs if await code.folders.refusal(_path_of(job), restricted=restricted) is None]
+    may_read = await code.folders.readable(restricted=context.caller.holds_key)
+    return [job for job in jobs if may_read(_path_of(job))]
+
+
+class CodeJobGuard:
+    """Shows a key only jobs about folders, or bundles in folders, that it may index. Satisfies `JobGuard`."""
+
+    def __init__(self, code: CodeService) -> None:
+        self._code = code
+
+    async def visible_to(self, caller: Caller) -> Callable[[Job], bool]:
+        if not caller.holds_key:
+            return lambda job: True
+        may_read = await self._code.folders.readable(restricted=True)
+        return lambda job: may_read(_path_of(job))
 
 
 def is_of_another_key(job: Job, caller: Caller) -> bool:

@@ -10,6 +10,7 @@ from scrubjay.core.errors import Conflict, NotFound
 from scrubjay.features.code.index_jobs import (
     BUILD,
     WATCH,
+    CodeJobGuard,
     WatchView,
     active_watches,
     is_of_another_key,
@@ -104,7 +105,7 @@ async def watch_repo(
     return WatchRepoResult(message=f"{root} is now watched", watches=[watch_view(job)])
 
 
-@tool("code", runs_as_job=True, idempotent=True, core=False)
+@tool("code", runs_as_job=True, idempotent=True, core=False, job_guard=CodeJobGuard)
 async def keep_repo_index(
     request: KeepRepoIndexRequest,
     code: CodeService,
