@@ -4,6 +4,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+from scrubjay.code_index.discovery.object_sources import foreign_object_folders
 from scrubjay.code_index.index.options import unknown_index
 from scrubjay.code_index.store import IndexRecord
 from scrubjay.core.errors import Forbidden, InvalidRequest
@@ -83,6 +84,19 @@ class FolderPolicy:
                 hint="pass the folder of a repository",
                 details={"reason": "secrets"},
             )
+        if (refusal := self._outside_allowed(root, allowed)) is not None:
+            return refusal
+        for source in foreign_object_folders(root):
+            if self.protected.in_store(source) or not _is_within_any(source, allowed):
+                return Forbidden(
+                    f"git reads objects of {root} from {source}, which is outside the folders that callers with a key "
+                    "may index",
+                    hint="the owner can allow it: set SCRUBJAY_CODE_ROOTS to both folders",
+                    details={"reason": "objects_elsewhere"},
+                )
+        return None
+
+    def _outside_allowed(self, root: str, allowed: Sequence[str]) -> Forbidden | None:
         if self._roots:
             return self._outside_roots(root)
         if _is_within_any(root, allowed):

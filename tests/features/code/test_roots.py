@@ -23,7 +23,7 @@ from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Tool
 from scrubjay.tooling.jobs.models import JobState
 from scrubjay.tooling.jobs.service import JobService
-from tests.code_index.discovery.repository import write
+from tests.code_index.discovery.repository import git, write
 
 CODE_KEY = Caller("ci", frozenset({"code"}), "key_ci")
 FULL_KEY = Caller("admin", frozenset({"*"}), "key_admin")
@@ -226,6 +226,30 @@ async def test_files_that_an_earlier_version_indexed_are_not_shown(house: House)
         assert {one["path"] for one in found["results"]} <= {"private/plan.py", "allowed/good.py", "files/own.py"}
     found = await house.call("search_pattern", index_id=index_id, pattern="merger", literal=True)
     assert [one["path"] for one in found["files"]] == ["private/plan.py"]
+
+
+async def test_a_key_reads_no_revision_of_a_repository_that_is_elsewhere(house: House) -> None:
+    private, inner = house.base / "private", house.base / "allowed" / "inner"
+    git(private, "init", "-q", "-b", "main")
+    git(private, "add", ".")
+    git(private, "commit", "-q", "-m", "Plan the merger")
+    write(inner, {"own.py": "def own(): pass\n"})
+    own = (await house.call("build_repo_index", CODE_KEY, path=str(inner)))["result"]["index_id"]
+    (inner / ".git").write_text(f"gitdir: {private}/.git\n")
+    for rev in ("HEAD", "main", "HEAD~0"):
+        for tool in ("ensure_repo_index", "build_repo_index"):
+            with pytest.raises(Forbidden, match="git reads objects of"):
+                await house.call(tool, CODE_KEY, path=str(inner), rev=rev)
+    for tool, arguments in (
+        ("search_repo", {"query": "merger"}),
+        ("diff_impact", {"base": "main"}),
+    ):
+        with pytest.raises(NotFound, match="there is no index"):
+            await house.call(tool, CODE_KEY, index_id=own, **arguments)
+    built = (await house.call("build_repo_index", path=str(inner), rev="main"))["result"]["index_id"]
+    assert (await house.call("search_repo", index_id=built, query="merger"))["total"]  # the owner may
+    with pytest.raises(NotFound):
+        await house.call("search_repo", CODE_KEY, index_id=built, query="merger")
 
 
 async def test_a_key_indexes_the_root_of_files_and_projects_of_the_owner(house: House) -> None:
