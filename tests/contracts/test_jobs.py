@@ -376,3 +376,13 @@ async def test_a_job_of_an_ended_key_is_cancelled_when_its_process_exits(store: 
     assert released is not None
     assert released.state is JobState.CANCELLED
     assert released.error is not None
+
+
+async def test_a_queued_job_of_an_ended_key_is_not_claimed(store: Store, clock: ManualClock) -> None:
+    await store.keys.add(key(1))
+    job = await store.jobs.add("index", of_key("key_1"), owner=None)
+    await store.keys.revoke("ada", clock.now)
+    assert await store.jobs.claim(["index"], "me") is None
+    cancelled = await store.jobs.get(job.id)
+    assert cancelled is not None
+    assert cancelled.state is JobState.CANCELLED

@@ -45,7 +45,7 @@ class CancelJobRequest(Request):
     )
 
 
-@tool("jobs", read_only=True)
+@tool("jobs", read_only=True, log_result=False, relays=True)
 async def get_job(
     request: GetJobRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
 ) -> JobView[dict[str, Any]]:
@@ -53,7 +53,7 @@ async def get_job(
     return job_view(await visible_job(request.job_id, context.caller, jobs, dispatcher))
 
 
-@tool("jobs", read_only=True)
+@tool("jobs", read_only=True, log_result=False, relays=True)
 async def list_jobs(
     request: ListJobsRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
 ) -> ListJobsResult:
@@ -65,7 +65,7 @@ async def list_jobs(
     return ListJobsResult(jobs=[job_view(job) for job in seen[: request.limit]])
 
 
-@tool("jobs", idempotent=True)
+@tool("jobs", idempotent=True, log_result=False, relays=True)
 async def cancel_job(
     request: CancelJobRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
 ) -> JobView[dict[str, Any]]:
