@@ -18,6 +18,7 @@ from scrubjay.core.callers import OWNER, Caller
 from scrubjay.core.errors import Forbidden, NotFound, ScrubjayError
 from scrubjay.core.progress import SilentReporter
 from scrubjay.features.code.file_changes import FileChanges
+from scrubjay.features.hooks.models import HookCall, HookEvent
 from scrubjay.tooling.call_events import CallEvents, StreamEvent, WatchedFileChange, may_see
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Tool
@@ -422,7 +423,13 @@ async def test_a_recalled_memory_shows_nothing_of_code_that_its_reader_may_not_r
             "review_stale": {"action": "list"},
             "ask_mimo": {"query": "When is the deal?"},
         }
-        return str([await house.call(tool, caller, project=private, **given) for tool, given in calls.items()])
+        hook = HookCall(
+            event=HookEvent.USER_PROMPT_SUBMIT, session_id="s", folders=(private,), prompt="deal", code_reader=caller
+        )
+        hint = (await house.app.answer_hook(hook)).context
+        assert hint is not None
+        answers = [await house.call(tool, caller, project=private, **given) for tool, given in calls.items()]
+        return str([hint, *answers])
 
     assert "plan.py" not in await seen(reader)
     (house.base / "private" / "plan.py").write_text("def merged(): pass\n")
