@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 from scrubjay.code_index.discovery.object_sources import foreign_object_folders
@@ -61,7 +62,12 @@ class FolderPolicy:
     async def readable(self, *, restricted: bool) -> Callable[[str], bool]:
         """Return a function that says whether the code of a resolved folder may be read, as of now."""
         allowed = await self._allowed_roots(restricted=restricted)
-        return lambda root: self._refusal(root, allowed) is None
+
+        @cache  # it reads files
+        def is_readable(root: str) -> bool:
+            return self._refusal(root, allowed) is None
+
+        return is_readable
 
     async def _allowed_roots(self, *, restricted: bool) -> Sequence[str] | None:
         """Return the only folders for restricted callers; None for other callers."""

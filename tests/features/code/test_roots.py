@@ -369,7 +369,7 @@ UNREADABLE = [scoped("memory", "facts", "projects"), scoped("memory", "facts", "
 
 @pytest.mark.parametrize("caller", UNREADABLE)
 @pytest.mark.parametrize("name", ["merger", "no_such_name"])
-async def test_names_in_about_do_not_tell_whether_unreadable_code_has_them(
+async def test_names_in_about_do_not_show_whether_unreadable_code_has_them(
     house: House, caller: Caller, name: str
 ) -> None:
     private = str(house.base / "private")

@@ -1,7 +1,7 @@
 """Find the code that a memory is about, from its `about` field and from names in its text."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -121,8 +121,9 @@ class CodeLinker:
         project = await self._projects.get(project_id) if project_id is not None else None
         here = project.path if project is not None else None
         # None for a draft whose reader may not read the repository.
+        may_read = {reader: await self.current.readable_roots(reader) for reader in {one.code_reader for one in drafts}}
         where = [
-            await self._readable_root(draft, here) if draft.about or names else None
+            await self._readable_root(draft, here, may_read[draft.code_reader]) if draft.about or names else None
             for draft, names in zip(drafts, mentioned, strict=True)
         ]
         roots = {root: False for root in where if root is not None}
@@ -133,9 +134,9 @@ class CodeLinker:
             for draft, names, root in zip(drafts, mentioned, where, strict=True)
         ]
 
-    async def _readable_root(self, draft: Draft, here: str | None) -> str | None:
+    async def _readable_root(self, draft: Draft, here: str | None, may_read: Callable[[str], bool]) -> str | None:
         root, reader = draft.repository or here, draft.code_reader
-        if root is None or (await self.current.readable_roots(reader))(root):
+        if root is None or may_read(root):
             return root
         if not draft.about:
             return None

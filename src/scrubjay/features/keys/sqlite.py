@@ -75,7 +75,7 @@ class SqliteKeys:
 
     async def delete_ended(self, name: str, now: datetime) -> int:
         def work(connection: Connection) -> int:
-            cancel_jobs_of_ended_keys(connection, microseconds(now))  # afterwards nothing tells that their key ended
+            cancel_jobs_of_ended_keys(connection, microseconds(now))  # while their keys are known
             return len(connection.execute(_SQL["delete_ended"], {"name": name, "now": microseconds(now)}))
 
         return await self._writer.erase(work)
