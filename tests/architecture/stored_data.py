@@ -54,7 +54,7 @@ RETURNS_NO_RECORDS: Mapping[type, str] = {
     TextEmbedder: "returns vectors of the given texts",
     Dispatcher: "checks the scopes of each tool that it calls",
     JobService: "get_job and list_jobs apply the scopes of the job's tool",
-    CodeLinker: "code reaches results only through stale_view, which takes the caller",
+    CodeLinker: "code reaches results only in a LinkReview, which is made for one reader",
 }
 
 

@@ -13,6 +13,8 @@ from scrubjay.features.memory.link_views import stale_view, stale_views
 from scrubjay.features.memory.service import MemoryService
 from scrubjay.features.summaries.service import Summariser
 from scrubjay.tooling.declaration import Request, Result, Tool, tool
+from scrubjay.tooling.dispatcher import Dispatcher
+from scrubjay.tooling.jobs.service import JobService
 from scrubjay.tooling.resources import Resource
 from tests.architecture.stored_data import FAMILIES, families_reached, named_types, store_protocols, stores_reached
 
@@ -38,6 +40,18 @@ RETURNS_NONE: Mapping[str, Mapping[str, str]] = {
     "compact_index": {"memory": NUMBERS},
     "healthcheck": {"memory": NUMBERS},
     "get_metrics": {"episodes": NUMBERS},
+}
+
+
+# Tools that can reach other tools or jobs, but return only results of their own family.
+OWN_JOBS = "returns jobs about code"
+RELAYS_NOTHING: Mapping[str, str] = {
+    "search_tools": "returns declarations",
+    "describe_tool": "returns a declaration",
+    **dict.fromkeys(("ensure_repo_index", "search_repo", "ask_index", "cancel", "watch_repo"), OWN_JOBS),
+    **dict.fromkeys(("index", "keep_repo_index"), "calls the tool that builds an index"),
+    "get_metrics": NUMBERS,
+    "configure_embeddings": "starts a job and returns its id",
 }
 
 
@@ -72,6 +86,14 @@ def test_a_new_tool_that_reads_memories_without_declaring_it_fails() -> None:
     assert undeclared(tool("facts", reads=("memory",))(find)) == set()
     assert undeclared(tool("facts", withholds=("memory",))(find)) == set()
     assert undeclared(tool("memory")(find)) == set()
+
+
+@pytest.mark.parametrize("declared", TOOL_CATALOG, ids=lambda declared: declared.name)
+def test_a_tool_that_reaches_results_of_others_declares_whether_it_relays_them(declared: Tool) -> None:
+    """Recorded results of such a tool are no results of its own family."""
+    reaches = not {Dispatcher, JobService}.isdisjoint(declared.injected.values())
+    assert declared.relays == (reaches and declared.name not in RELAYS_NOTHING)
+    assert reaches or declared.name not in RELAYS_NOTHING
 
 
 def test_every_known_reason_is_still_needed() -> None:

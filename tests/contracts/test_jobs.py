@@ -5,12 +5,16 @@ from datetime import timedelta
 from typing import Any
 
 import anyio
+import pytest
 
 from scrubjay.app.store import Store
+from scrubjay.core.callers import OWNER, Caller
 from scrubjay.core.errors import ErrorCode, ErrorRecord
 from scrubjay.core.progress import Progress
+from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.jobs.models import Job, JobState
 from tests.contracts.samples import GLOBAL_ONLY, NOW, ManualClock, write
+from tests.contracts.test_keys import key
 
 HALF_WAY = Progress(1, 2, "half of it")
 DONE = Progress(2, 2, "all of it")
@@ -301,3 +305,84 @@ async def test_025_jobs_are_counted_by_their_state(store: Store) -> None:
         await store.jobs.add("work", {}, owner=None)
     counted = {JobState.RUNNING: 1, JobState.QUEUED: 2}
     assert await store.jobs.counts() == {**dict.fromkeys(JobState, 0), **counted}
+
+
+def of_key(key_id: str | None) -> dict[str, Any]:
+    """Return the payload of a job that the holder of this key started; None means the owner."""
+    caller = OWNER if key_id is None else Caller("ada", frozenset({"code"}), key_id)
+    return {"arguments": {}, "context": CallContext(surface="rest", caller=caller).kept()}
+
+
+async def end_key(store: Store, clock: ManualClock, number: int, how: str) -> None:
+    """End the key of this number; one that expires does so within ten seconds."""
+    match how:
+        case "revoked":
+            await store.keys.revoke("ada", clock.now)
+        case "replaced":
+            await store.keys.replace("ada", key(number + 1), clock.now)
+        case "expired":
+            clock.advance(10)
+        case _:
+            await store.keys.revoke("ada", clock.now)
+            assert await store.keys.delete_ended("ada", clock.now)
+
+
+@pytest.mark.parametrize("how", ["revoked", "replaced", "expired", "deleted"])
+async def test_jobs_of_an_ended_key_are_cancelled_and_say_why(
+    store: Store, other: Store, clock: ManualClock, how: str
+) -> None:
+    left = await store.jobs.add("index", of_key("key_1"), owner="dead")
+    clock.advance(30)  # the lease of the dead process has ended
+    await store.keys.add(key(1, expires_at=NOW + timedelta(seconds=40) if how == "expired" else None))
+    await store.keys.add(key(7, "grace"))
+    await store.keys.replace("grace", key(8, "grace"), NOW + timedelta(hours=1))
+    untouched = [None, "environment", "key_7", "key_8"]
+    running = [await store.jobs.add("index", of_key(one), owner="me") for one in ("key_1", *untouched)]
+    queued = [await store.jobs.add("index", of_key(one), owner=None) for one in ("key_1", *untouched)]
+    await end_key(store, clock, 1, how)
+    states = await store.jobs.renew("me", {job.id: HALF_WAY for job in running})
+    assert [states[job.id] for job in running] == [JobState.CANCELLING, *[JobState.RUNNING] * 4]
+    claimed = [await other.jobs.claim(["index"], "heir") for _ in range(5)]
+    assert [job.id if job else None for job in claimed] == [*(job.id for job in queued[1:]), None]
+    assert await store.jobs.finish(running[0].id, "me", JobState.CANCELLED, progress=HALF_WAY)
+    for job in (running[0], queued[0], left):
+        ended = await store.jobs.get(job.id)
+        assert ended is not None
+        assert (ended.state, ended.ended_at) == (JobState.CANCELLED, clock.now)
+        assert ended.error is not None
+        assert ended.error.message == "the key that started this job was revoked or has expired"
+
+
+async def test_a_job_that_was_completed_before_it_noticed_the_end_of_its_key_has_no_error(
+    store: Store, clock: ManualClock
+) -> None:
+    await store.keys.add(key(1))
+    job = await store.jobs.add("index", of_key("key_1"), owner="me")
+    await store.keys.revoke("ada", clock.now)
+    assert await store.jobs.renew("me", {job.id: HALF_WAY}) == {job.id: JobState.CANCELLING}
+    assert await store.jobs.finish(job.id, "me", JobState.COMPLETED, progress=DONE, result={})
+    done = await store.jobs.get(job.id)
+    assert done is not None
+    assert (done.state, done.error) == (JobState.COMPLETED, None)
+
+
+async def test_a_job_of_an_ended_key_is_cancelled_when_its_process_exits(store: Store, clock: ManualClock) -> None:
+    await store.keys.add(key(1))
+    job = await store.jobs.add("index", of_key("key_1"), owner="me")
+    await store.keys.revoke("ada", clock.now)
+    await store.jobs.renew("me", {job.id: HALF_WAY})
+    await store.jobs.release(job.id, "me")
+    released = await store.jobs.get(job.id)
+    assert released is not None
+    assert released.state is JobState.CANCELLED
+    assert released.error is not None
+
+
+async def test_a_queued_job_of_an_ended_key_is_not_claimed(store: Store, clock: ManualClock) -> None:
+    await store.keys.add(key(1))
+    job = await store.jobs.add("index", of_key("key_1"), owner=None)
+    await store.keys.revoke("ada", clock.now)
+    assert await store.jobs.claim(["index"], "me") is None
+    cancelled = await store.jobs.get(job.id)
+    assert cancelled is not None
+    assert cancelled.state is JobState.CANCELLED

@@ -47,3 +47,4 @@ async def test_15_a_briefing_has_tasks_only_for_a_key_that_may_read_them(
     await HookEndpoint(answer)(scope, receive, send)
     assert sent[0]["status"] == status
     assert [call.with_plans for call in calls] == ([] if with_plans is None else [with_plans])
+    assert [call.code_reader for call in calls] == [caller] * len(calls)

@@ -12,6 +12,7 @@ from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
 from scrubjay.core.callers import Caller
 from scrubjay.core.errors import Forbidden, NotFound
+from scrubjay.features.keys.scopes import ALWAYS_ALLOWED
 from scrubjay.tooling.context import CallContext
 
 PLANTED = "zanzibar"
@@ -164,5 +165,15 @@ async def test_15_recorded_calls_show_memories_only_to_keys_that_may_read_them(a
     history = {"action": "get_history", "session_id": SESSION}
     for scopes in (["sessions"], ["sessions", "facts"], ["sessions", "memory"]):
         assert '"zanz"' not in await answer(application, "session_history", history, with_scopes(*scopes))
+    job = (await application.dispatcher.call("list_jobs", {"tool": "summarize_sessions"}, owner)).model_dump()["jobs"][
+        0
+    ]
+    for tool in ("get_job", "list_jobs", "cancel_job"):
+        arguments = {} if tool == "list_jobs" else {"job_id": job["job_id"]}
+        assert PLANTED in await answer(application, tool, arguments, owner)
+    every_key = ("sessions", *ALWAYS_ALLOWED)
+    for tool in ("session_history", "export_session"):
+        arguments = history if tool == "session_history" else {"session_id": SESSION}
+        assert PLANTED not in await answer(application, tool, arguments, with_scopes(*every_key))
     allowed = with_scopes("sessions", "facts", "memory:read")
     assert '"zanz"' in await answer(application, "session_history", history, allowed)

@@ -9,7 +9,7 @@ WIRING_CATALOG = WiringCatalog(
     "features.analysis.wiring features.analysis",
     "features.answers.wiring features.answers",
     "features.chat.wiring features.chat",
-    "features.code.wiring code_index",
+    "features.code.wiring code_index features.code",
     "features.code_links.wiring features.code_links",
     "features.code_links.memory_wiring features.code_links.service features.memory.drafts.DraftLinker "
     "features.memory.link_review.LinkReviewer",

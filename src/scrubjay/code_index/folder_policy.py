@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from pathlib import Path
 
+from scrubjay.code_index.discovery.object_sources import foreign_object_folders
 from scrubjay.code_index.index.options import unknown_index
 from scrubjay.code_index.store import IndexRecord
 from scrubjay.core.errors import Forbidden, InvalidRequest
@@ -55,13 +57,32 @@ class FolderPolicy:
 
     async def refusal(self, root: str, *, restricted: bool) -> Forbidden | None:
         """Return why a resolved folder may not be indexed; None if it may."""
+        return self._refusal(root, await self._allowed_roots(restricted=restricted))
+
+    async def readable(self, *, restricted: bool) -> Callable[[str], bool]:
+        """Return a function that says whether the code of a resolved folder may be read, as of now."""
+        allowed = await self._allowed_roots(restricted=restricted)
+
+        @cache  # it reads files
+        def is_readable(root: str) -> bool:
+            return self._refusal(root, allowed) is None
+
+        return is_readable
+
+    async def _allowed_roots(self, *, restricted: bool) -> Sequence[str] | None:
+        """Return the only folders for restricted callers; None for other callers."""
+        if not restricted:
+            return None
+        return self._roots or await self._default_roots()
+
+    def _refusal(self, root: str, allowed: Sequence[str] | None) -> Forbidden | None:
         if self.protected.in_store(root):
             return Forbidden(
                 f"{root} belongs to the store of this server, which is never indexed",
                 hint="pass the folder of a repository; recall and export_database read the store",
                 details={"reason": "store"},
             )
-        if not restricted:
+        if allowed is None:
             return self._outside_roots(root)
         if self.protected.is_secret(root):
             return Forbidden(
@@ -69,9 +90,22 @@ class FolderPolicy:
                 hint="pass the folder of a repository",
                 details={"reason": "secrets"},
             )
+        if (refusal := self._outside_allowed(root, allowed)) is not None:
+            return refusal
+        for source in foreign_object_folders(root):
+            if self.protected.in_store(source) or not _is_within_any(source, allowed):
+                return Forbidden(
+                    f"git reads objects of {root} from {source}, which is outside the folders that callers with a key "
+                    "may index",
+                    hint="the owner can allow it: set SCRUBJAY_CODE_ROOTS to both folders",
+                    details={"reason": "objects_elsewhere"},
+                )
+        return None
+
+    def _outside_allowed(self, root: str, allowed: Sequence[str]) -> Forbidden | None:
         if self._roots:
             return self._outside_roots(root)
-        if _is_within_any(root, await self._default_roots()):
+        if _is_within_any(root, allowed):
             return None
         return Forbidden(
             f"{root} is outside the folders that callers with a key may index",

@@ -136,8 +136,9 @@ class LoadedIndex:
 
 
 ChangeKind = Literal["created", "modified", "deleted"]
-FileChangeListener = Callable[[str, ChangeKind], None]
-"""Receives the absolute path of a changed file and the kind of change; must not block or raise."""
+FileChangeListener = Callable[[str, ChangeKind, bool], None]
+"""Receives the absolute path of a changed file, the kind of change, and whether only callers without a key may read the
+file; must not block or raise."""
 
 
 class CodeService:

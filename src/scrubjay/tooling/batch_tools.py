@@ -93,7 +93,7 @@ class BatchExecuteResult(Result):
     stats: BatchStatistics
 
 
-@tool("tools", core=False, destructive=True, log_payload=False)  # the calls it makes are logged themselves
+@tool("tools", core=False, destructive=True, log_payload=False, relays=True)  # the calls it makes are logged themselves
 async def batch_execute(
     request: BatchExecuteRequest, dispatcher: Dispatcher, context: CallContext
 ) -> BatchExecuteResult:

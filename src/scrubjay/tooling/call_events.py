@@ -70,6 +70,8 @@ class WatchedFileChange:
     """Visible to callers with read access to this tool family."""
     path: str
     kind: str
+    owner_only: bool = False
+    """True in a folder that callers with a key may not read."""
 
 
 StreamEvent = CallEvent | Announcement | WatchedFileChange
@@ -83,7 +85,8 @@ def may_see(caller: Caller, stream_event: StreamEvent) -> bool:
         case Announcement():
             return stream_event.audience is None or is_visible_to(caller, stream_event.audience)
         case WatchedFileChange():
-            return caller.may_call(stream_event.family, read_only=True)
+            is_allowed = not (stream_event.owner_only and caller.holds_key)
+            return is_allowed and caller.may_read(stream_event.family)
         case CallEvent():
             return is_visible_to(caller, stream_event.caller)
 
@@ -218,9 +221,9 @@ class CallEvents:
         """Return True when a listener may see the events of this caller."""
         return any(is_visible_to(caller, owner) for caller in self._callers.values())
 
-    def file_changed(self, family: str, path: str, kind: str) -> None:
+    def file_changed(self, family: str, path: str, kind: str, owner_only: bool) -> None:
         """Publish a file change."""
-        self._record(WatchedFileChange(id=self.new_id(), family=family, path=path, kind=kind))
+        self._record(WatchedFileChange(id=self.new_id(), family=family, path=path, kind=kind, owner_only=owner_only))
 
     @property
     def listeners(self) -> int:

@@ -92,7 +92,7 @@ async def describe_tool(request: DescribeToolRequest, dispatcher: Dispatcher) ->
     )
 
 
-@tool("tools", destructive=True, log_payload=False)  # the call it makes is logged itself
+@tool("tools", destructive=True, log_payload=False, relays=True)  # the call it makes is logged itself
 async def call_tool(request: CallToolRequest, dispatcher: Dispatcher, context: CallContext) -> CallToolResult:
     """Call any tool by name, including unlisted ones. Arguments are validated as in a direct call."""
     if request.name == call_tool.name:

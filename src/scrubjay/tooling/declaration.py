@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self, get_type_hints, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
-from scrubjay.core.callers import Caller
+from scrubjay.core.callers import EVERYTHING, Caller
 from scrubjay.tooling.job_view import JobView
 
 
@@ -89,6 +89,11 @@ class Tool:
     withholds: frozenset[str] = frozenset()
     """Other families whose records the function itself leaves out for a caller without their read scopes."""
 
+    relays: bool = False
+    """It returns what other tools returned; only a scope for everything allows reading its recorded results."""
+    job_guard: type[Any] | None = None
+    """The service (a `JobGuard`) that limits who may see its jobs, where scopes are not enough."""
+
     def missing_scope(self, caller: Caller, *, read_only: bool) -> tuple[str, bool] | None:
         """Return the family that the caller lacks to call it, and whether reading it is enough; None if it may."""
         if not caller.may_call(self.family, read_only=read_only):
@@ -97,7 +102,7 @@ class Tool:
 
     def may_read_results(self, caller: Caller) -> bool:
         """Return True when the caller may read results of other callers: all that the tool can return."""
-        return all(map(caller.may_read, (self.family, *self.reads, *self.withholds)))
+        return all(map(caller.may_read, (EVERYTHING,) if self.relays else (self.family, *self.reads, *self.withholds)))
 
     def only_reads(self, arguments: Mapping[str, Any]) -> bool:
         """Return True when a call with these arguments changes nothing."""
@@ -139,6 +144,8 @@ def tool(
     open_world: bool = False,
     reads: Collection[str] = (),
     withholds: Collection[str] = (),
+    relays: bool = False,
+    job_guard: type[Any] | None = None,
     title: str | None = None,
 ) -> Callable[[ToolFunction], Tool]:
     """Declare a tool. The function's first parameter is its request; the others are services, found by type."""
@@ -181,6 +188,8 @@ def tool(
             open_world=open_world,
             reads=frozenset(reads),
             withholds=frozenset(withholds),
+            relays=relays,
+            job_guard=job_guard,
         )
 
     return declare

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 from pydantic import BaseModel
@@ -31,6 +31,8 @@ from scrubjay.tooling.subject_ids import ids_in
 from scrubjay.tooling.validation import printable, validate
 
 logger = logging.getLogger("scrubjay.calls")
+
+T = TypeVar("T")
 
 _PER_CALL = (CallContext, Reporter, JobRun)
 
@@ -91,6 +93,10 @@ class Dispatcher:
         jobs = await self._services.get(JobService)
         payload = {"arguments": {}, "context": context.kept()}
         return await jobs.start_unless_recent(self.registry.get(name).name, payload, minimum_interval=minimum_interval)
+
+    async def service(self, kind: type[T]) -> T:
+        """Return a service that a declaration names by its type."""
+        return await self._services.get(kind)
 
     def job_handlers(self) -> Mapping[str, Handler]:
         """Return a handler per tool, also for jobs that another process started.

@@ -42,7 +42,9 @@ class JobView(BaseModel, Generic[ResultT]):
     result: ResultT | None = Field(
         description="The tool's result, for completed jobs; erased when a memory that it quotes is forgotten."
     )
-    error: ErrorView | None = Field(description="Why it failed; only a failed job has one.")
+    error: ErrorView | None = Field(
+        description="Why it failed, or why it was cancelled because its key ended; null for other jobs."
+    )
     attempts: int = Field(description="Number of attempts; more than one after a crash or restart.")
     created_at: datetime
     started_at: datetime | None

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,14 @@ from scrubjay.code_index import CodeService, Indexer, IndexOptions
 from scrubjay.core.callers import OWNER, Caller
 from scrubjay.core.errors import Forbidden, NotFound, ScrubjayError
 from scrubjay.core.progress import SilentReporter
+from scrubjay.features.code.file_changes import FileChanges
+from scrubjay.features.hooks.models import HookCall, HookEvent
+from scrubjay.tooling.call_events import CallEvents, StreamEvent, WatchedFileChange, may_see
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Tool
 from scrubjay.tooling.jobs.models import JobState
 from scrubjay.tooling.jobs.service import JobService
-from tests.code_index.discovery.repository import write
+from tests.code_index.discovery.repository import git, write
 
 CODE_KEY = Caller("ci", frozenset({"code"}), "key_ci")
 FULL_KEY = Caller("admin", frozenset({"*"}), "key_admin")
@@ -225,6 +229,30 @@ async def test_files_that_an_earlier_version_indexed_are_not_shown(house: House)
     assert [one["path"] for one in found["files"]] == ["private/plan.py"]
 
 
+async def test_a_key_reads_no_revision_of_a_repository_that_is_elsewhere(house: House) -> None:
+    private, inner = house.base / "private", house.base / "allowed" / "inner"
+    git(private, "init", "-q", "-b", "main")
+    git(private, "add", ".")
+    git(private, "commit", "-q", "-m", "Plan the merger")
+    write(inner, {"own.py": "def own(): pass\n"})
+    own = (await house.call("build_repo_index", CODE_KEY, path=str(inner)))["result"]["index_id"]
+    (inner / ".git").write_text(f"gitdir: {private}/.git\n")
+    for rev in ("HEAD", "main", "HEAD~0"):
+        for tool in ("ensure_repo_index", "build_repo_index"):
+            with pytest.raises(Forbidden, match="git reads objects of"):
+                await house.call(tool, CODE_KEY, path=str(inner), rev=rev)
+    for tool, arguments in (
+        ("search_repo", {"query": "merger"}),
+        ("diff_impact", {"base": "main"}),
+    ):
+        with pytest.raises(NotFound, match="there is no index"):
+            await house.call(tool, CODE_KEY, index_id=own, **arguments)
+    built = (await house.call("build_repo_index", path=str(inner), rev="main"))["result"]["index_id"]
+    assert (await house.call("search_repo", index_id=built, query="merger"))["total"]  # the owner may
+    with pytest.raises(NotFound):
+        await house.call("search_repo", CODE_KEY, index_id=built, query="merger")
+
+
 async def test_a_key_indexes_the_root_of_files_and_projects_of_the_owner(house: House) -> None:
     for place in ("allowed", "files"):
         built = (await house.call("build_repo_index", CODE_KEY, path=str(house.base / place)))["result"]
@@ -280,7 +308,7 @@ async def test_a_resumed_job_has_the_rights_of_the_key_that_started_it(house: Ho
 async def test_a_key_links_memories_only_to_code_of_its_roots(house: House) -> None:
     private = (await house.call("build_repo_index", path=str(house.base / "private")))["result"]["index_id"]
     await house.call("build_repo_index", path=str(house.base / "allowed"))
-    caller = Caller("writer", frozenset({"memory"}), "key_writer")
+    caller = Caller("writer", frozenset({"memory", "facts", "code:read"}), "key_writer")
     for repository in (private, str(house.base / "private"), "/etc/ssl", str(house.home)):
         with pytest.raises((Forbidden, NotFound)):
             await house.call("remember", caller, content="x", about=["merger"], repository=repository)
@@ -292,6 +320,131 @@ async def test_a_key_links_memories_only_to_code_of_its_roots(house: House) -> N
     assert (await house.call("remember", caller, content="y", about=["good"], project=allowed))["about"]
     given = {"about": ["good"], "repository": str(house.base / "allowed")}
     assert (await house.call("remember", caller, content="x", **given))["about"][0]["path"] == "good.py"
+
+
+async def test_jobs_and_file_changes_show_only_folders_that_the_key_may_read(house: House) -> None:
+    events, changed, both = CallEvents(), dict[str, WatchedFileChange](), anyio.Event()
+    house.app.services.ready(FileChanges).subscribe(partial(events.file_changed, "code"))
+
+    def on_event(event: StreamEvent) -> None:
+        if isinstance(event, WatchedFileChange):
+            changed[event.path] = event
+            if len(changed) == 2:
+                both.set()
+
+    events.listen(on_event)
+    jobs: dict[str, str] = {}
+    for place in ("private", "allowed"):
+        built = await house.call("build_repo_index", path=str(house.base / place))
+        jobs[place] = built["job_id"]
+        await house.call("watch_repo", action="start", path=str(house.base / place))
+    viewer = Caller("viewer", frozenset({"code", "jobs"}), "key_viewer")
+    listed = {job["job_id"] for job in (await house.call("list_jobs", viewer))["jobs"]}
+    assert (jobs["allowed"] in listed, jobs["private"] in listed) == (True, False)
+    assert (await house.call("get_job", viewer, job_id=jobs["allowed"]))["state"] == "completed"
+    for tool in ("get_job", "cancel_job"):
+        with pytest.raises(NotFound):
+            await house.call(tool, viewer, job_id=jobs["private"])
+    assert (await house.call("get_job", job_id=jobs["private"]))["state"] == "completed"
+    service = await house.app.services.get(JobService)
+    with anyio.fail_after(30):
+        for watch in (await house.call("watch_repo", action="list"))["watches"]:
+            async for job in service.watch(watch["job_id"]):
+                if job.progress.message.startswith("watching"):
+                    break
+            write(Path(watch["root"]), {"new.py": "def new(): pass\n"})
+        await both.wait()
+    visible = {path for path, one in changed.items() if may_see(viewer, one)}
+    assert visible == {str(house.base / "allowed" / "new.py")}
+    assert all(may_see(OWNER, one) for one in changed.values())
+
+
+def scoped(*scopes: str) -> Caller:
+    return Caller("limited", frozenset(scopes), "key_limited")
+
+
+# Keys that may not read the code of `private`: without the scope, and with the scope but not the folder.
+UNREADABLE = [scoped("memory", "facts", "projects"), scoped("memory", "facts", "projects", "code")]
+
+
+@pytest.mark.parametrize("caller", UNREADABLE)
+@pytest.mark.parametrize("name", ["merger", "no_such_name"])
+async def test_names_in_about_do_not_show_whether_unreadable_code_has_them(
+    house: House, caller: Caller, name: str
+) -> None:
+    private = str(house.base / "private")
+    await house.call("build_repo_index", path=private)
+    await house.call("set_project", caller, path=private)
+    many = {"memories": [{"content": "x", "about": [name]}]}
+    for tool, arguments in (
+        ("remember", {"content": "x", "about": [name]}),
+        ("remember_many", many),
+        ("store_fact", {"content": "x", "about": [name], "category": "fact"}),
+    ):
+        with pytest.raises(Forbidden) as refused:
+            await house.call(tool, caller, **arguments)
+        assert "merger" not in str(refused.value.record)
+
+
+@pytest.mark.parametrize("caller", UNREADABLE)
+async def test_memories_of_a_key_are_not_linked_to_code_that_it_may_not_read(house: House, caller: Caller) -> None:
+    private = str(house.base / "private")
+    await house.call("build_repo_index", path=private)
+    owned = await house.call("remember", content="The bare one mentions `plan.py::merger`.", project=private)
+    assert [one["symbol"] for one in owned["about"]] == ["merger"]
+    written = await house.call("remember", caller, content="`plan.py::merger` is Friday.", project=private)
+    assert "about" not in written
+    many = {"memories": [{"content": "`merger` is on Monday."}], "project": private}
+    assert "about" not in (await house.call("remember_many", caller, **many))["memories"][0]
+    await house.call("set_project", caller, path=private)
+    await house.call("store_fact", caller, content="`merger` is on Tuesday.", category="fact")
+    await house.call("correct", caller, what_was_wrong="The bare one", what_is_right="The other one", project=private)
+    linked = (await house.call("review_stale", project=private))["checked"]
+    assert linked == 0  # the correction replaced the text that the owner's link was made from
+    readable = Caller("limited", frozenset({"memory", "code:read"}), "key_limited")
+    await house.call("build_repo_index", path=str(house.base / "allowed"))
+    allowed = {"content": "`good.py::good` is fine.", "project": str(house.base / "allowed")}
+    assert [one["symbol"] for one in (await house.call("remember", readable, **allowed))["about"]] == ["good"]
+
+
+@pytest.mark.parametrize("scopes", [("memory", "asking", "jobs"), ("memory", "asking", "jobs", "code")])
+async def test_a_recalled_memory_shows_nothing_of_code_that_its_reader_may_not_read(
+    house: House, scopes: tuple[str, ...]
+) -> None:
+    private, reader = str(house.base / "private"), scoped(*scopes, "transfer", "planning", "projects")
+    await house.call("build_repo_index", path=private)
+    stored = await house.call("remember", content="The deal is soon.", about=["plan.py::merger"], project=private)
+    current = await house.call("remember", content="The deal is big.", about=["plan.py"], project=private)
+    await house.call("set_project", reader, path=private)
+
+    async def seen(caller: Caller) -> str:
+        calls = {
+            "recall": {"query": "deal", "explain": True},
+            "review_stale": {"action": "list"},
+            "ask_mimo": {"query": "When is the deal?"},
+        }
+        hook = HookCall(
+            event=HookEvent.USER_PROMPT_SUBMIT, session_id="s", folders=(private,), prompt="deal", code_reader=caller
+        )
+        hint = (await house.app.answer_hook(hook)).context
+        assert hint is not None
+        answers = [await house.call(tool, caller, project=private, **given) for tool, given in calls.items()]
+        return str([hint, *answers])
+
+    assert "plan.py" not in await seen(reader)
+    (house.base / "private" / "plan.py").write_text("def merged(): pass\n")
+    assert "'gone'" in await seen(OWNER)
+    text = await seen(reader)
+    for word in ("merger", "merged", "plan.py", "'gone'", "commit': '", "diff': '"):
+        assert word not in text, word
+    assert "'reason': 'changed'" in text  # that the memory may be wrong is no secret
+    assert "may be out of date: code that it is about has changed" in text
+    with pytest.raises(Forbidden, match="may not read the code"):
+        await house.call("review_stale", reader, action="confirm", ids=[stored["id"]], project=private)
+    exported = await house.call("export_database", reader)
+    assert "merger" not in await anyio.Path(exported["result"]["path"]).read_text()
+    assert "merger" in await anyio.Path((await house.call("export_database"))["result"]["path"]).read_text()
+    assert current["id"] in text
 
 
 async def test_an_opened_bundle_is_read_by_those_who_may_open_its_file(house: House) -> None:

@@ -12,9 +12,12 @@ import pytest
 
 from scrubjay.app.application import Application
 from scrubjay.app.lifespan import running
-from scrubjay.app.settings import JobSettings, Settings
+from scrubjay.app.settings import CodeSettings, JobSettings, Settings
+from scrubjay.core.callers import OWNER
+from scrubjay.core.callers import Caller as KeyHolder
 from scrubjay.core.errors import Conflict, NotFound
 from scrubjay.tooling.context import CallContext
+from scrubjay.tooling.jobs.service import JobService
 from tests.code_index.discovery.repository import write
 from tests.surfaces.callers import environment
 
@@ -94,3 +97,27 @@ def test_108_the_watch_command_prints_each_build_until_it_is_interrupted(tmp_pat
         assert "watching 1 folder(s); 2 changed, 0 removed (" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         assert (process.stdout.read(), process.wait(TIMEOUT_SECONDS)) == ("stopped watching\n", 0)
+
+
+async def test_108_a_watch_that_the_owner_asks_for_does_not_end_with_the_key_that_began_it(tmp_path: Path):
+    root = tmp_path / "folder"
+    write(root, {"a.py": "def one(): pass\n"})
+    async with running(Settings(home=tmp_path / "home", code=CodeSettings(roots=[root]))) as application:
+
+        async def start(*contexts: CallContext) -> list[dict[str, Any]]:
+            arguments = {"action": "start", "path": str(root)}
+            answers = [await application.dispatcher.call("watch_repo", arguments, context) for context in contexts]
+            return [answer.model_dump(mode="json") for answer in answers]
+
+        owner = CallContext(surface="python")
+        ada, bob = (
+            CallContext(surface="rest", caller=KeyHolder(name, frozenset({"code"}), f"key_{name}"))
+            for name in ("ada", "bob")
+        )
+        answers = await start(ada, ada, owner, ada, bob)
+        begun, already = f"{root} is now watched", f"{root} is already watched"
+        assert [one["message"] for one in answers] == [begun, already, begun, already, already]
+        (watch,) = (await Caller(application)("watch_repo", action="list"))["watches"]
+        assert watch["job_id"] == answers[2]["watches"][0]["job_id"]
+        job = await (await application.services.get(JobService)).get(watch["job_id"])
+        assert CallContext.from_kept(job.payload["context"]).caller == OWNER

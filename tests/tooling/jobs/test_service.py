@@ -10,8 +10,12 @@ import anyio
 import pytest
 
 from scrubjay.app.sqlite_store import SqliteStore
+from scrubjay.core.callers import Caller
 from scrubjay.core.errors import Cancelled, Conflict, ErrorCode, NotFound, Unavailable
 from scrubjay.core.progress import Progress, SilentReporter
+from scrubjay.features.keys.models import StoredKey
+from scrubjay.tooling.context import CallContext
+from scrubjay.tooling.jobs import service
 from scrubjay.tooling.jobs.models import Job, JobState
 from scrubjay.tooling.jobs.service import Handler, JobRun, JobService
 
@@ -230,6 +234,34 @@ async def test_another_process_can_watch_and_cancel(tmp_path: Path, store: Sqlit
                     break
             done = await watcher.cancel(job.id, patience=None)
     assert (done.state, work.stopped.is_set()) == (JobState.CANCELLED, True)
+    await other.close()
+
+
+async def test_work_ends_with_the_key_that_started_it_and_other_work_runs_on(
+    tmp_path: Path, store: SqliteStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MAX_BEAT_SECONDS", 0.01)  # a long lease must not delay the check of keys
+    other = await SqliteStore.open(tmp_path, clock=clock)
+    stored = StoredKey("key_1", "ada", b"digest", frozenset({"code"}), clock.now)
+    await store.keys.add(stored)
+    works = [Endless(), Endless()]
+    contexts = [CallContext(surface="rest", caller=Caller("ada", stored.scopes, "key_1")), CallContext(surface="rest")]
+    async with anyio.create_task_group() as tasks:
+        handlers = {"work": works[0], "owned": works[1]}
+        jobs = JobService(store.jobs, handlers, tasks, lease_seconds=3600, adopts=False)
+        ended, kept = [
+            await jobs.start(kind, {"context": context.kept()})
+            for kind, context in zip(handlers, contexts, strict=True)
+        ]
+        for work in works:
+            await work.began.wait()
+        await other.keys.revoke("ada", clock.now)  # by another process
+        done = await wait_until_ended(jobs, ended.id)
+        assert (done.state, works[0].stopped.is_set()) == (JobState.CANCELLED, True)
+        assert done.error is not None
+        assert done.error.message == "the key that started this job was revoked or has expired"
+        assert ((await jobs.get(kept.id)).state, works[1].stopped.is_set()) == (JobState.RUNNING, False)
+        tasks.cancel_scope.cancel()
     await other.close()
 
 

@@ -14,6 +14,7 @@ from scrubjay.code_index.discovery.file_collector import LINK, FileCollector, un
 from scrubjay.code_index.discovery.git import GitCommand, GitFailed, git_error, run_git
 from scrubjay.code_index.discovery.ignore_rules import IgnoreRules, find_tool_folder
 from scrubjay.code_index.discovery.limits import Deadline
+from scrubjay.code_index.discovery.object_sources import foreign_object_folders
 from scrubjay.code_index.discovery.rooted_reader import RootedReader, TooDeep, decode_path
 from scrubjay.code_index.discovery.stat_cache import GitIndex, GitIndexEntry, index_stamp
 from scrubjay.core.errors import Forbidden, InvalidRequest, NotFound, Unavailable
@@ -167,13 +168,16 @@ def _collect_submodule_tree(
 
 
 def _find_submodule(repository: Repository, path: str, deadline: Deadline) -> Repository | None:
-    """Return the repository of a submodule; None if it is not checked out or only reachable through a link."""
+    """Return the repository of a submodule; None if it is not checked out, or its objects are elsewhere."""
     try:
         with RootedReader(repository.folder) as rooted:
             rooted.open_folder(path)
             # Without a `.git` of its own, git would report the repository around it.
             if stat.S_ISLNK(rooted.status(path + "/.git").st_mode):
                 return None
+        folder = os.path.realpath(Path(repository.folder) / path)
+        if any(not Path(one).is_relative_to(repository.folder) for one in foreign_object_folders(folder)):
+            return None
         found = find_repository(str(Path(repository.folder) / path), deadline)
     except (OSError, Forbidden, Unavailable):
         deadline.check()  # the failure may be our own timeout

@@ -194,7 +194,7 @@ class FolderWatcher:
             else:
                 known = await indexer.files_of(record)
                 built = await indexer.build(self.root, "HEAD", self.options, reporter, seen=snapshot)
-                self._notify_files(built, known)
+                await self._notify_files(built, known)
                 done = RefreshResult(len(built.changed), len(built.removed))
                 is_watched = scope is None or all(scope.covers(path) for path in built.changed)
                 await code.reload(built.record.id)
@@ -210,12 +210,13 @@ class FolderWatcher:
         self._last_result = f"{done.changed} changed, {done.removed} removed ({seconds:.1f} s)"
         return is_watched
 
-    def _notify_files(self, built: BuildResult, known: Container[str]) -> None:
+    async def _notify_files(self, built: BuildResult, known: Container[str]) -> None:
         if (notify := self.code.on_change) is not None:
+            owner_only = await self.code.folders.refusal(self.root, restricted=True) is not None
             for path in built.changed:
-                notify(str(Path(self.root, path)), "modified" if path in known else "created")
+                notify(str(Path(self.root, path)), "modified" if path in known else "created", owner_only)
             for path in built.removed:
-                notify(str(Path(self.root, path)), "deleted")
+                notify(str(Path(self.root, path)), "deleted", owner_only)
 
     async def _survey(self) -> WatchScope:
         record = index_id_of(self.root, "HEAD", self.options)

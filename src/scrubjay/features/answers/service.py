@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import anyio
 
+from scrubjay.core.callers import Caller
 from scrubjay.core.errors import InvalidRequest, ScrubjayError, Unavailable
 from scrubjay.core.progress import AnswerStep, StepKind, StepListener, ignore_step
 from scrubjay.core.scopes import Visibility
@@ -161,11 +162,13 @@ class AnswerService:
         *,
         timeout: float,
         withheld: Mapping[StoreName, str] = NOTHING_WITHHELD,
+        code_reader: Caller | None = None,
         on_step: StepListener = ignore_step,
     ) -> CombinedAnswer:
         """Answer a question from the stores that respond within `timeout` seconds; `on_step` is called for each step.
 
-        `withheld` names the stores that the caller may not read, each with the scope that it needs.
+        `withheld` names the stores that the caller may not read, each with the scope that it needs. Warnings about
+        outdated memories show what `code_reader` may read; without one there are none.
 
         Raises `Unavailable` if nothing was found and a store failed or timed out: an empty answer would then be a
         denial without proof.
@@ -178,7 +181,7 @@ class AnswerService:
             on_step(AnswerStep(StepKind.FALLBACK, note))
         on_step(AnswerStep(StepKind.ROUTING, decision.reasoning, decision.confidence))
         results = await self._query_stores(
-            query, decision, analysis, visibility, working_scope, withheld, deadline, on_step
+            query, decision, analysis, visibility, working_scope, withheld, code_reader, deadline, on_step
         )
         synthesis = await self._synthesise(query, decision, results, deadline, on_step)
         if synthesis.text is None:
@@ -202,6 +205,7 @@ class AnswerService:
         visibility: Visibility,
         working_scope: WorkingScope | None,
         withheld: Mapping[StoreName, str],
+        code_reader: Caller | None,
         deadline: float,
         on_step: StepListener,
     ) -> _StoreResults:
@@ -218,7 +222,7 @@ class AnswerService:
                 on_step(_step(outcome))
 
         async def ask_episodic() -> tuple[int, str | None]:
-            options = _recall_options(roles[StoreName.EPISODIC], analysis)
+            options = _recall_options(roles[StoreName.EPISODIC], analysis, code_reader)
             results.episodic = await self._memory.recall(query, visibility, MemoryFilter(), options)
             return len(results.episodic.hits), results.episodic.degraded
 
@@ -351,12 +355,13 @@ def _assign_roles(decision: RoutingDecision) -> dict[StoreName, Role]:
     return roles
 
 
-def _recall_options(role: Role, analysis: QuestionAnalysis) -> RecallOptions:
+def _recall_options(role: Role, analysis: QuestionAnalysis, code_reader: Caller | None) -> RecallOptions:
     newest = not _NEWEST.isdisjoint(analysis.matched[QueryType.TEMPORAL])
     return RecallOptions(
         limit=None if role is Role.PRIMARY else SECONDARY_LIMIT,
         threshold=THRESHOLD,
         preset=Preset.RECENT if newest else Preset.RELEVANT,
+        code_reader=code_reader,
     )
 
 

@@ -207,6 +207,7 @@ async def ask_mimo(
         withheld={
             store: f"{family}{READ_ONLY}" for store, family in _FAMILIES.items() if not context.caller.may_read(family)
         },
+        code_reader=context.caller,
         on_step=context.on_step,
     )
     return _result(answer, request.context_id, context.caller)

@@ -123,6 +123,7 @@ def utf8_size(text: str) -> int:
 def _line(number: int, memory: dict[str, Any]) -> str:
     label = str(memory["occurred_at"] or memory["recorded_at"])[:10]
     if stale := memory.get("stale"):  # absent for other memories
-        label += f", may be out of date: {stale['symbol'] or stale['path']} {_FATES[stale['reason']]}"
+        what = stale["symbol"] or stale["path"] or "code that it is about"
+        label += f", may be out of date: {what} {_FATES[stale['reason']]}"
     # A memory that contains the closing tag must not end the list.
     return f"[{number}] ({label}) {memory['content']}".replace("</memories", "< /memories")

@@ -7,6 +7,7 @@ from pydantic import Field
 from scrubjay import code_index
 from scrubjay.code_index import CodeService
 from scrubjay.core.progress import Reporter
+from scrubjay.features.code.index_jobs import CodeJobGuard
 from scrubjay.features.code.repository_tools import Freshness, IndexId, freshness_of, known_index
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
@@ -73,7 +74,7 @@ async def get_repo_bundle(
     )
 
 
-@tool("code", runs_as_job=True, idempotent=True, core=False)
+@tool("code", runs_as_job=True, idempotent=True, core=False, job_guard=CodeJobGuard)
 async def open_repo_bundle(
     request: OpenRepoBundleRequest, code: CodeService, context: CallContext, run: JobRun
 ) -> OpenRepoBundleResult:

@@ -1,11 +1,12 @@
 """Jobs that build indexes and watch folders, in any process."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import Field
 
 from scrubjay.code_index import CodeService, IndexOptions, index_id_of, resolve_folder
+from scrubjay.core.callers import Caller
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Result
 from scrubjay.tooling.jobs.models import Job, JobState
@@ -76,8 +77,27 @@ async def jobs_of(index_id: str, kind: str, jobs: JobService, code: CodeService,
 
 async def permitted_jobs(jobs: Sequence[Job], code: CodeService, context: CallContext) -> list[Job]:
     """Return the jobs whose folder the caller may index."""
-    restricted = context.caller.holds_key
-    return [job for job in jobs if await code.folders.refusal(_path_of(job), restricted=restricted) is None]
+    may_read = await code.folders.readable(restricted=context.caller.holds_key)
+    return [job for job in jobs if may_read(_path_of(job))]
+
+
+class CodeJobGuard:
+    """Shows a key only jobs about folders, or bundles in folders, that it may index. Satisfies `JobGuard`."""
+
+    def __init__(self, code: CodeService) -> None:
+        self._code = code
+
+    async def visible_to(self, caller: Caller) -> Callable[[Job], bool]:
+        if not caller.holds_key:
+            return lambda job: True
+        may_read = await self._code.folders.readable(restricted=True)
+        return lambda job: may_read(_path_of(job))
+
+
+def is_of_another_key(job: Job, caller: Caller) -> bool:
+    """Return True if the job was started with a key that the caller does not hold; the job ends with that key."""
+    starter = CallContext.from_kept(job.payload["context"]).caller
+    return starter.holds_key and starter.key_id != caller.key_id
 
 
 def index_of(job: Job) -> str:

@@ -25,7 +25,7 @@ from scrubjay.code_index import (
 )
 from scrubjay.core.errors import Busy
 from scrubjay.features.code.budgets import Budget, TokenBudget, Truncated
-from scrubjay.features.code.index_jobs import BUILD, jobs_of
+from scrubjay.features.code.index_jobs import BUILD, CodeJobGuard, jobs_of
 from scrubjay.features.code.views import CodeMemoryView, Degraded, Memories, memories_about
 from scrubjay.features.code_links.service import CodeLinkService, CodeRange
 from scrubjay.features.projects.service import ProjectService
@@ -315,7 +315,7 @@ async def ensure_repo_index(
     )
 
 
-@tool("code", runs_as_job=True, idempotent=True, core=False)
+@tool("code", runs_as_job=True, idempotent=True, core=False, job_guard=CodeJobGuard)
 async def build_repo_index(
     request: BuildRepoIndexRequest, code: CodeService, context: CallContext, run: JobRun
 ) -> BuildRepoIndexResult:

@@ -7,7 +7,16 @@ from pydantic import Field
 
 from scrubjay.code_index import CodeService, FolderWatcher, IndexOptions, RefreshResult, index_id_of
 from scrubjay.core.errors import Conflict, NotFound
-from scrubjay.features.code.index_jobs import BUILD, WATCH, WatchView, active_watches, jobs_of, watch_view
+from scrubjay.features.code.index_jobs import (
+    BUILD,
+    WATCH,
+    CodeJobGuard,
+    WatchView,
+    active_watches,
+    is_of_another_key,
+    jobs_of,
+    watch_view,
+)
 from scrubjay.features.code.repository_tools import BuildRepoIndexResult, resolved_root
 from scrubjay.features.code.tools import root_of
 from scrubjay.features.projects.service import ProjectService
@@ -70,8 +79,8 @@ async def watch_repo(
 ) -> WatchRepoResult:
     """Start or stop keeping the index of a folder up to date as its files change, or list the watches.
 
-    A watch is a job of the server: it continues after you disconnect and after a restart, until you stop it. It reads
-    files only when they change.
+    A watch is a job of the server: it continues after you disconnect and after a restart, until you stop it or the key
+    that started it last is revoked or expires. It reads files only when they change.
     """
     if request.action == "list":
         found = await active_watches(jobs, code, context)
@@ -83,7 +92,11 @@ async def watch_repo(
         stopped = [watch_view(await jobs.cancel(job.id, patience=STOP_SECONDS)) for job in active]
         message = f"{root} is no longer watched" if stopped else f"{root} was not watched"
         return WatchRepoResult(message=message, watches=stopped)
-    if active:
+    # A watch ends with the key that started it, so a caller who relies on it must not share that of another key.
+    for job in active:
+        if is_of_another_key(job, context.caller):
+            await jobs.cancel(job.id, patience=STOP_SECONDS)
+    if active := await jobs_of(index_id, WATCH, jobs, code, context):
         return WatchRepoResult(message=f"{root} is already watched", watches=[watch_view(active[0])])
     if not await anyio.Path(root).is_dir():
         raise NotFound(f"folder {root} does not exist", hint="pass the path of a folder on the server's machine")
@@ -92,7 +105,7 @@ async def watch_repo(
     return WatchRepoResult(message=f"{root} is now watched", watches=[watch_view(job)])
 
 
-@tool("code", runs_as_job=True, idempotent=True, core=False)
+@tool("code", runs_as_job=True, idempotent=True, core=False, job_guard=CodeJobGuard)
 async def keep_repo_index(
     request: KeepRepoIndexRequest,
     code: CodeService,

@@ -19,6 +19,7 @@ from scrubjay.core.errors import Misconfigured, ScrubjayError
 from scrubjay.core.protected_paths import ProtectedPaths
 from scrubjay.db.database import Database
 from scrubjay.features.code.file_changes import FileChanges
+from scrubjay.features.code.index_jobs import CodeJobGuard
 from scrubjay.features.code.settings import CodeSettings
 from scrubjay.features.code.sqlite import SqliteCode
 from scrubjay.features.embeddings.settings import EmbeddingSettings
@@ -66,6 +67,11 @@ async def code_service(services: Services) -> CodeService:
     service = CodeService(store, indexer, folders, embedding)
     service.on_change = services.ready(FileChanges).notify
     return service
+
+
+@WIRING.provides
+async def job_guard(services: Services) -> CodeJobGuard:
+    return CodeJobGuard(await services.get(CodeService))
 
 
 async def _default_roots(services: Services) -> list[str]:

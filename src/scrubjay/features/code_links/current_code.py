@@ -10,7 +10,9 @@ import anyio.to_thread
 
 from scrubjay import code_index
 from scrubjay.code_index import Content, FileFacts, IndexRecord, Language, Span, qualified_name
+from scrubjay.core.callers import Caller
 from scrubjay.core.errors import ScrubjayError
+from scrubjay.features.memory.link_views import CODE
 from scrubjay.features.memory.links import CodeState
 
 if TYPE_CHECKING:
@@ -76,6 +78,14 @@ class CurrentCode:
 
     async def service(self) -> "CodeService":
         return await self._code()
+
+    async def readable_roots(self, reader: Caller) -> Callable[[str], bool]:
+        """Return a function that says whether this caller may read the code of a repository, given its folder."""
+        if not reader.may_read(CODE):
+            return lambda root: False
+        if not reader.holds_key:
+            return lambda root: True
+        return await (await self._code()).folders.readable(restricted=True)
 
     async def record(self, root: str) -> IndexRecord | None:
         """Return the index of a folder, preferably of its work tree; None if none is complete or it is not allowed."""

@@ -1,7 +1,7 @@
 """Find the code that a memory is about, from its `about` field and from names in its text."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,9 +13,11 @@ from scrubjay.core.suggestions import nearest_names
 from scrubjay.features.code_links.current_code import CurrentCode, CurrentFile
 from scrubjay.features.code_links.mentions import code_mentions
 from scrubjay.features.memory.drafts import Draft
+from scrubjay.features.memory.link_views import CODE
 from scrubjay.features.memory.links import CodeLink, CodeState, LinkOrigin, is_valid_text, merge_links
 from scrubjay.features.memory.models import MemoryKind
 from scrubjay.features.projects.store import ProjectStore
+from scrubjay.tooling.security_events import scope_error
 
 if TYPE_CHECKING:
     from scrubjay.code_index import LoadedIndex
@@ -109,20 +111,39 @@ class CodeLinker:
         self._cached_names: tuple[str, int, IndexedNames] | None = None
 
     async def links(self, drafts: Sequence[Draft], project_id: str | None) -> list[tuple[CodeLink, ...]]:
-        """Return the links of each draft; raise `NotFound` for an unknown name in `about` if the folder is indexed."""
+        """Return the links of each draft; raise `NotFound` for an unknown name in `about` if the folder is indexed.
+
+        A draft is linked only to code that its `code_reader` may read: a link shows that the code exists.
+        """
         mentioned = [code_mentions(draft.content) if draft.kind in LINKED_KINDS else [] for draft in drafts]
-        naming = [draft for draft, names in zip(drafts, mentioned, strict=True) if draft.about or names]
-        if not naming:
+        if not any(draft.about or names for draft, names in zip(drafts, mentioned, strict=True)):
             return [()] * len(drafts)
         project = await self._projects.get(project_id) if project_id is not None else None
         here = project.path if project is not None else None
-        roots = {root: False for draft in naming if (root := draft.repository or here) is not None}
-        roots |= {root: True for draft in naming if draft.about and (root := draft.repository or here) is not None}
-        contexts = {root: await self.context_for(root, refresh=is_named) for root, is_named in roots.items()}
-        return [
-            await self._links(draft, names, draft.repository or here, contexts)
+        # None for a draft whose reader may not read the repository.
+        may_read = {reader: await self.current.readable_roots(reader) for reader in {one.code_reader for one in drafts}}
+        where = [
+            await self._readable_root(draft, here, may_read[draft.code_reader]) if draft.about or names else None
             for draft, names in zip(drafts, mentioned, strict=True)
         ]
+        roots = {root: False for root in where if root is not None}
+        roots |= {root: True for root, draft in zip(where, drafts, strict=True) if draft.about and root is not None}
+        contexts = {root: await self.context_for(root, refresh=is_named) for root, is_named in roots.items()}
+        return [
+            await self._links(draft, names, root, contexts)
+            for draft, names, root in zip(drafts, mentioned, where, strict=True)
+        ]
+
+    async def _readable_root(self, draft: Draft, here: str | None, may_read: Callable[[str], bool]) -> str | None:
+        root, reader = draft.repository or here, draft.code_reader
+        if root is None or may_read(root):
+            return root
+        if not draft.about:
+            return None
+        refusal = await (await self.current.service()).folders.refusal(root, restricted=True)
+        if refusal is None or not reader.may_read(CODE):
+            refusal = scope_error(reader, CODE, read_only=True, what="the code named in about")
+        raise refusal
 
     async def _links(
         self, draft: Draft, mentioned: Sequence[str], root: str | None, contexts: Mapping[str, LinkingContext | None]

@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from scrubjay.core.errors import InvalidRequest, NotFound
+from scrubjay.core.callers import Caller
+from scrubjay.core.errors import Forbidden, InvalidRequest, NotFound
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.code_links.staleness import compare_links
 from scrubjay.features.memory.link_review import LinkReview
@@ -64,43 +65,75 @@ class CodeLinkService:
             return (await code.folders.permit_index(record, given, restricted=restricted)).root
         return await code.folders.permit(given, working_directory, restricted=restricted)
 
-    async def review(self, memories: Sequence[Memory], visibility: Visibility) -> list[LinkReview]:
-        """Compare the code of each of these memories, which come with their links, with the current code."""
+    async def readable_roots(self, reader: Caller) -> Callable[[str], bool]:
+        """Return a function that says whether this caller may read the code of a repository, given its folder."""
+        return await (await self._linker()).current.readable_roots(reader)
+
+    async def review(self, memories: Sequence[Memory], visibility: Visibility, reader: Caller) -> list[LinkReview]:
+        """Compare the code of each of these memories, which come with their links, with the current code.
+
+        The reviews show only code that the reader may read.
+        """
+        may_read = await self.readable_roots(reader)
+        return [one.readable_by(may_read) for one in await self._compare(memories, visibility)]
+
+    async def _compare(self, memories: Sequence[Memory], visibility: Visibility) -> list[LinkReview]:
         linker = await self._linker()
         memories = await self._resolve_pending(memories, visibility)
         links = [link for memory in memories for link in memory.links]
         known = dict(zip(links, await compare_links(linker.current, links), strict=True))
         return [LinkReview(memory, [known[link] for link in memory.links]) for memory in memories]
 
-    async def review_all(self, visibility: Visibility, memory_ids: Sequence[str] | None = None) -> list[LinkReview]:
-        """Like `review`, for all visible memories about code, or for these; raise `NotFound` if one is missing."""
-        found = await self._store.linked(visibility, memory_ids)
-        known = {memory.id for memory in found}
+    async def review_all(
+        self, visibility: Visibility, reader: Caller, memory_ids: Sequence[str] | None = None
+    ) -> list[LinkReview]:
+        """Like `review`, for all visible memories about code, or for these; raise `NotFound` if one is missing.
+
+        A memory that shows the reader nothing counts as missing.
+        """
+        found = await self.review(await self._store.linked(visibility, memory_ids), visibility, reader)
+        found = [one for one in found if one.comparisons or one.is_stale]
+        known = {one.memory.id for one in found}
         if missing := [memory_id for memory_id in memory_ids or () if memory_id not in known]:
             raise NotFound(
                 f"there is no memory {missing[0][:80]!r} with a link to code",
                 hint="review_stale lists the memories with stale links",
                 details={"ids": missing},
             )
-        return await self.review(found, visibility)
+        return found
 
-    async def confirm(self, memory_ids: Sequence[str], visibility: Visibility) -> list[LinkReview]:
-        """Mark these memories as true of the current code: link them to it, and drop links to code that is gone."""
-        return await self._relink(await self.review_all(visibility, memory_ids), visibility)
+    async def confirm(self, memory_ids: Sequence[str], visibility: Visibility, reader: Caller) -> list[LinkReview]:
+        """Mark these memories as true of the current code: link them to it, and drop links to code that is gone.
 
-    async def renew(self, memory_ids: Sequence[str], visibility: Visibility) -> list[LinkReview]:
-        """Like `confirm`, for those of these memories that are about code; call it after their text changed."""
+        Raise `Forbidden` if the reader may not read some of that code.
+        """
+        found = [one.memory for one in await self.review_all(visibility, reader, memory_ids)]
+        may_read = await self.readable_roots(reader)
+        if any(not may_read(link.root) for memory in found for link in memory.links):
+            raise Forbidden(
+                f"the key {reader.name!r} may not read the code that these memories are about",
+                hint="confirm them with a key that may: it needs the scope code:read, and the folder of the code",
+            )
+        return await self.review(
+            await self._relink(await self._compare(found, visibility), visibility), visibility, reader
+        )
+
+    async def renew(self, memory_ids: Sequence[str], visibility: Visibility) -> Sequence[Memory]:
+        """Link those of these memories that are about code to the current code, and return them.
+
+        Call it after their text changed.
+        """
         found = await self._store.linked(visibility, memory_ids)
-        return await self._relink(await self.review(found, visibility), visibility)
+        return await self._relink(await self._compare(found, visibility), visibility)
 
-    async def _relink(self, reviewed: Sequence[LinkReview], visibility: Visibility) -> list[LinkReview]:
+    async def _relink(self, reviewed: Sequence[LinkReview], visibility: Visibility) -> list[Memory]:
         renewed: list[Memory] = []
         for one in reviewed:
             links = tuple(link for comparison in one.comparisons if (link := comparison.relinked()) is not None)
             if links != one.memory.links:
                 await self._store.replace_links(visibility, one.memory.id, one.memory.links, links)
             renewed.append(replace(one.memory, links=links))
-        return await self.review(renewed, visibility)
+        return renewed
 
     async def related_memories(
         self, root: str, parts: Sequence[CodeRange], visibility: Visibility

@@ -101,9 +101,9 @@ async def review_stale(
     visibility = Visibility(project_id, request.session_id)
     if request.action == "list":
         page = slice(request.offset, request.offset + request.limit)
-        return _review_result(await code_links.review_all(visibility), context.caller, page=page)
+        return _review_result(await code_links.review_all(visibility, context.caller), context.caller, page=page)
     # Raises before anything is changed if one is missing.
-    reviewed = await code_links.review_all(visibility, request.ids)
+    reviewed = await code_links.review_all(visibility, context.caller, request.ids)
     if request.action == "forget":
         forgotten: list[str] = []
         for memory_id in request.ids:
@@ -124,11 +124,14 @@ async def review_stale(
                 session_id=request.session_id,
                 category="code",
                 provenance=provenance_of(context, "review_stale"),
+                code_reader=context.caller,
             ),
             project_id=project_id,
         )
-        return _review_result(await code_links.renew([memory_id], visibility), context.caller)
-    return _review_result(await code_links.confirm(request.ids, visibility), context.caller)
+        renewed = await code_links.renew([memory_id], visibility)
+        return _review_result(await code_links.review(renewed, visibility, context.caller), context.caller)
+    confirmed = await code_links.confirm(request.ids, visibility, context.caller)
+    return _review_result(confirmed, context.caller)
 
 
 def _review_result(reviewed: list[LinkReview], caller: Caller, *, page: slice | None = None) -> ReviewStaleResult:

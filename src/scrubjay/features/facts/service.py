@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio.to_thread
 
+from scrubjay.core.callers import OWNER
 from scrubjay.core.errors import Cancelled, Conflict, ErrorRecord, InvalidRequest, NotFound, ScrubjayError
 from scrubjay.core.lazy import lazy_module
 from scrubjay.core.scopes import Scope, Visibility
@@ -251,6 +252,7 @@ def _draft(session: PendingSession, turns: Sequence[Memory], fact: _NewFact, pro
         kind=statement.kind,
         provenance={**provenance, "from": ids[:MAX_RECORDED_TURNS]},
         subject=statement.subject,
+        code_reader=OWNER,
     )
 
 

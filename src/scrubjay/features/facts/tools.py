@@ -124,6 +124,7 @@ async def store_fact(
         importance=request.importance,
         provenance=provenance_of(context, "store_fact"),
         about=tuple(request.about),
+        code_reader=context.caller,
     )
     (outcome,) = await memory.remember([draft], await project_id_of(None, projects, context, make=True))
     return StoreFactResult(stored=True, id=outcome.memory.id)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from scrubjay.core.callers import OWNER, Caller
+
 if TYPE_CHECKING:
     from scrubjay.features.permissions.models import PermissionVerdict
 
@@ -38,6 +40,8 @@ class HookCall:
     milliseconds: float = 0.0
     with_plans: bool = True
     """Whether a briefing may contain tasks and goals."""
+    code_reader: Caller = OWNER
+    """Whose rights limit what hints say about code."""
 
     @property
     def client(self) -> str | None:

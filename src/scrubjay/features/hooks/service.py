@@ -132,7 +132,7 @@ class HookService:
             call.prompt[:MAX_QUERY_CHARACTERS],
             Visibility(project.id if project else None, call.session_id),
             MemoryFilter(kinds=HINT_KINDS),
-            RecallOptions(limit=MAX_HINTS, threshold=HINT_THRESHOLD),
+            RecallOptions(limit=MAX_HINTS, threshold=HINT_THRESHOLD, code_reader=call.code_reader),
         )
         lines = [
             format_note(hit.memory.category, hit.memory.content, hit.review.warning if hit.review else None)

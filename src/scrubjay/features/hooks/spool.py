@@ -29,7 +29,9 @@ def spool_call(home: Path, call: HookCall) -> bool:
     name = new_id("hook")
     unfinished = folder / f"{name}.tmp"
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        json.dump({"at": time.time(), "call": asdict(call)}, file, ensure_ascii=False)
+        fields = asdict(call)
+        del fields["code_reader"]  # spooled calls are stored, not answered
+        json.dump({"at": time.time(), "call": fields}, file, ensure_ascii=False)
     unfinished.rename(folder / f"{name}{_READY}")
     return True
 

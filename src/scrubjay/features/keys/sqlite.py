@@ -18,6 +18,7 @@ from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.features.keys.models import KeyUses, StoredKey
 from scrubjay.features.keys.store import KeyRing
+from scrubjay.tooling.jobs.sqlite import cancel_jobs_of_ended_keys
 
 _SQL = load_queries(__file__)
 
@@ -73,8 +74,11 @@ class SqliteKeys:
         return len(await self._writer.write(lambda connection: connection.execute(_SQL["revoke"], values)))
 
     async def delete_ended(self, name: str, now: datetime) -> int:
-        values = {"name": name, "now": microseconds(now)}
-        return len(await self._writer.erase(lambda connection: connection.execute(_SQL["delete_ended"], values)))
+        def work(connection: Connection) -> int:
+            cancel_jobs_of_ended_keys(connection, microseconds(now))  # while their keys are known
+            return len(connection.execute(_SQL["delete_ended"], {"name": name, "now": microseconds(now)}))
+
+        return await self._writer.erase(work)
 
     async def add_uses(self, uses: KeyUses) -> None:
         rows = [

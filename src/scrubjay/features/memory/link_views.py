@@ -38,12 +38,17 @@ class StaleView(Result):
         description="changed: the code has changed. gone: it was removed."
     )
     symbol: str = Field(description="Qualified name; empty for the whole file.")
-    path: str
+    path: str = Field(description="Path of the file; empty if you may not read that code, with the reason changed.")
     commit_then: str | None = Field(description="Commit at which the memory was written or last confirmed.")
     commit_now: str | None = Field(description="Commit that is checked out; there may be uncommitted changes.")
     diff: str | None = Field(
         description="Shortened diff; null if the earlier text is not stored, or without the scope code:read."
     )
+
+
+_HIDDEN_CHANGE = StaleView(
+    reason=CodeLinkStatus.CHANGED, symbol="", path="", commit_then=None, commit_now=None, diff=None
+)
 
 
 def linked_views(links: Iterable[CodeLink]) -> list[CodeView]:
@@ -68,11 +73,12 @@ def code_view(compared: Comparison) -> CodeView:
 
 def stale_view(reviewed: LinkReview, caller: Caller) -> StaleView | None:
     """Return a view of the first stale link; None if there is none."""
-    return next((_stale(one, caller) for one in reviewed.comparisons if one.is_stale), None)
+    return next(iter(stale_views(reviewed, caller)), None)
 
 
 def stale_views(reviewed: LinkReview, caller: Caller) -> list[StaleView]:
-    return [_stale(one, caller) for one in reviewed.comparisons if one.is_stale]
+    shown = [_stale(one, caller) for one in reviewed.comparisons if one.is_stale]
+    return [*shown, _HIDDEN_CHANGE] if reviewed.has_hidden_change else shown
 
 
 def _stale(compared: Comparison, caller: Caller) -> StaleView:

@@ -8,6 +8,7 @@ from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING
 
+from scrubjay.core.callers import Caller
 from scrubjay.core.lazy import lazy_module
 from scrubjay.features.memory.candidates import CandidatePool
 from scrubjay.features.memory.link_review import LinkReview
@@ -54,6 +55,8 @@ class RecallOptions:
     token_budget: int | None = None
     near_misses: int = 0
     """Number of memories below the threshold to return as near misses."""
+    code_reader: Caller | None = None
+    """Reviews of linked code show what this caller may read; without one the hits have no reviews."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class Hit:
     explain: "Callable[[], Reasons]"
     """Computes the signals behind the score, on demand."""
     review: LinkReview | None = None
-    """Current state of the code that the memory is about; None without links to code."""
+    """Current state of the code that the memory is about; None without links to code, or if it was not asked for."""
 
 
 class RecallSelection:

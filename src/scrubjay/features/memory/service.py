@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 
+from scrubjay.core.callers import Caller
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import InvalidRequest, NotFound, Unavailable
 from scrubjay.core.ids import new_id
@@ -176,14 +177,16 @@ class MemoryService:
     ) -> tuple[Sequence[WriteOutcome], WriteOutcome]:
         """Replace the contents of these memories and write the `additional` draft, in one transaction.
 
-        The earlier contents are kept as history.
+        The earlier contents are kept as history. The new ones are linked to code that the `code_reader` of the draft
+        may read.
         """
         allowance = self._admit([additional])
         now = self._clock()
         models = await self._models.current()
         contents = [guard(content, self._secrets).text for content in contents]
         mentioned = [
-            await self._mentioned_links(memory, content) for memory, content in zip(memories, contents, strict=True)
+            await self._mentioned_links(memory, content, additional.code_reader)
+            for memory, content in zip(memories, contents, strict=True)
         ]
         revised = [
             replace(
@@ -234,11 +237,13 @@ class MemoryService:
             for memory, found, draft in zip(memories, derived, drafts, strict=True)
         ]
 
-    async def _mentioned_links(self, memory: Memory, content: str) -> tuple[CodeLink, ...]:
-        """Return the links to code that the memory would have with this content."""
+    async def _mentioned_links(self, memory: Memory, content: str, author: Caller) -> tuple[CodeLink, ...]:
+        """Return the links to code that the memory would have with this content, written by this caller."""
         if self._linker is None:
             return ()
-        (links,) = await self._linker.links([Draft(content=content, kind=memory.kind)], memory.project_id)
+        (links,) = await self._linker.links(
+            [Draft(content=content, kind=memory.kind, code_reader=author)], memory.project_id
+        )
         return links
 
     def _admit(self, drafts: Sequence[Draft]) -> StorageQuota | None:
@@ -274,12 +279,12 @@ class MemoryService:
             ids = [one.id for one in changed if Visibility(one.project_id, one.session_id) == visibility]
             await self._link_reviewer.renew(ids, visibility)
 
-    async def _with_reviews(self, hits: Sequence[Hit], visibility: Visibility) -> Sequence[Hit]:
-        """Return the hits with the current state of the code that they are about."""
+    async def _with_reviews(self, hits: Sequence[Hit], visibility: Visibility, reader: Caller | None) -> Sequence[Hit]:
+        """Return the hits with the current state of the code that they are about, as the reader may see it."""
         linked = [hit.memory for hit in hits if hit.memory.links]
-        if not linked or self._link_reviewer is None:
+        if not linked or self._link_reviewer is None or reader is None:
             return hits
-        reviews = {one.memory.id: one for one in await self._link_reviewer.review(linked, visibility)}
+        reviews = {one.memory.id: one for one in await self._link_reviewer.review(linked, visibility, reader)}
         return [replace(hit, review=reviews.get(hit.memory.id)) for hit in hits]
 
     async def recall(
@@ -321,7 +326,7 @@ class MemoryService:
         hits, near_misses = recall_selection.to_hits(memories)
         self.uses.count(hit.memory.id for hit in hits)
         return RecallOutcome(
-            hits=await self._with_reviews(hits, visibility),
+            hits=await self._with_reviews(hits, visibility, options.code_reader),
             order=recall_selection.order,
             near_misses=near_misses,
             considered=recall_selection.considered,
@@ -475,6 +480,7 @@ def _digest(drafts: Sequence[Draft], project_id: str | None) -> str:
 def _digest_fields(draft: Draft) -> dict[str, Any]:
     """Return the fields to digest; without `about`, the fields that older versions digested."""
     values = asdict(draft) | {"given": sorted(draft.given)}
+    del values["code_reader"]
     return values if draft.about else {name: value for name, value in values.items() if name not in _CODE_FIELDS}
 
 

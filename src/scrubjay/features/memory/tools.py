@@ -101,7 +101,7 @@ class NewMemory(Request):
             raise ValueError("valid_until must be later than valid_from")
         return self
 
-    def draft(self, provenance: dict[str, Any], repository: str | None) -> Draft:
+    def draft(self, provenance: dict[str, Any], repository: str | None, author: Caller) -> Draft:
         return Draft(
             content=self.content,
             scope=self.scope,
@@ -121,6 +121,7 @@ class NewMemory(Request):
             valid_until=self.valid_until,
             about=tuple(self.about),
             repository=repository,
+            code_reader=author,
             given=_DRAFT_FIELDS & self.model_fields_set | (_KIND if "fact_type" in self.model_fields_set else _NOTHING),
         )
 
@@ -375,7 +376,7 @@ class CorrectResult(Result):
     )
 
 
-@tool("memory")
+@tool("memory", withholds=("code",))
 async def remember(
     request: RememberRequest,
     memory: MemoryService,
@@ -392,7 +393,7 @@ async def remember(
     return remembered
 
 
-@tool("memory")
+@tool("memory", withholds=("code",))
 async def remember_many(
     request: RememberManyRequest,
     memory: MemoryService,
@@ -445,6 +446,7 @@ async def recall(
             diversity=request.diversity,
             token_budget=request.token_budget,
             near_misses=NEAR_MISSES if request.explain else 0,
+            code_reader=context.caller,
         ),
     )
     return RecallResult(
@@ -511,6 +513,7 @@ async def correct(
             confidence=request.confidence,
             category=request.correction_type,
             provenance=provenance_of(context, "correct"),
+            code_reader=context.caller,
         ),
         project_id=project_id,
     )
@@ -539,7 +542,7 @@ async def _store(
             if named is not None
             else None
         )
-        drafts.append(new.draft(provenance, root))
+        drafts.append(new.draft(provenance, root, context.caller))
     if idempotency_key is None:
         outcomes = await memory.remember(drafts, project_id)
         remembered = [_remembered(make_receipt(one), one.memory.links, repeated=False) for one in outcomes]

@@ -197,7 +197,7 @@ class CallerTools:
         return (await self._dispatcher.call(name, arguments, context)).model_dump_json(by_alias=True)
 
 
-@tool("sandbox", destructive=True, core=False, log_result=False)
+@tool("sandbox", destructive=True, core=False, log_result=False, relays=True)
 async def execute_agent_code(
     request: ExecuteAgentCodeRequest, sandbox: Sandbox, dispatcher: Dispatcher, context: CallContext
 ) -> ExecuteAgentCodeResult:

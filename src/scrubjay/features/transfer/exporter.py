@@ -2,8 +2,8 @@
 
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from scrubjay.features.transfer.formats import (
     memory_line,
     project_line,
 )
-from scrubjay.features.transfer.models import PlanKind
+from scrubjay.features.transfer.models import PlanKind, TransferMemory
 from scrubjay.features.transfer.plan_records import plan_kind, plan_line
 from scrubjay.features.transfer.source_file import ImportSource
 from scrubjay.features.transfer.store import ExportSnapshot, TransferStore
@@ -61,8 +61,19 @@ class Exporter:
         self._folders = folders
         self._clock = clock
 
-    async def export(self, include: Collection[Included], given: str | None, reporter: Reporter) -> ExportResult:
-        """Write a snapshot of the store; the file gets its name only after it was read back and verified."""
+    async def export(
+        self,
+        include: Collection[Included],
+        given: str | None,
+        reporter: Reporter,
+        *,
+        may_read_code: Callable[[str], bool] | None = None,
+    ) -> ExportResult:
+        """Write a snapshot of the store; the file gets its name only after it was read back and verified.
+
+        Links of memories contain code: with `may_read_code`, only those to repositories for whose folder it is true
+        are written.
+        """
         now = self._clock()
         path = self._folders.new_file(given or f"scrubjay-{now:%Y-%m-%dT%H-%M-%S-%f}.jsonl")
         kinds = frozenset[MemoryKind]().union(*(KINDS[included] for included in include))
@@ -72,7 +83,9 @@ class Exporter:
             progress = ThreadProgress("writing memories")
             totals = await run_with_progress(
                 lambda: self._store.read_snapshot(
-                    kinds, lambda snapshot: _write(snapshot, header, temporary, progress), included_plans(include)
+                    kinds,
+                    lambda snapshot: _write(_readable(snapshot, may_read_code), header, temporary, progress),
+                    included_plans(include),
                 ),
                 progress,
                 reporter,
@@ -98,6 +111,18 @@ class Exporter:
             tasks=totals.tasks,
             goals=totals.goals,
         )
+
+
+def _readable(snapshot: ExportSnapshot, may_read_code: Callable[[str], bool] | None) -> ExportSnapshot:
+    """Return the snapshot without links to code that may not be read."""
+    if may_read_code is None:
+        return snapshot
+
+    def without_code(transfer: TransferMemory) -> TransferMemory:
+        links = tuple(link for link in transfer.memory.links if may_read_code(link.root))
+        return replace(transfer, memory=replace(transfer.memory, links=links))
+
+    return replace(snapshot, memories=map(without_code, snapshot.memories))
 
 
 def _write(snapshot: ExportSnapshot, header: bytes, target: Path, progress: ThreadProgress) -> Totals:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from scrubjay.features.memory.link_review import LinkReviewer
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.transfer.exporter import Exporter, ExportResult
 from scrubjay.features.transfer.formats import Included
@@ -86,13 +87,17 @@ class ImportDatabaseResult(Result):
 
 
 @tool("transfer", runs_as_job=True, core=False, reads=("memory", "planning"))
-async def export_database(request: ExportDatabaseRequest, exporter: Exporter, run: JobRun) -> ExportDatabaseResult:
+async def export_database(
+    request: ExportDatabaseRequest, exporter: Exporter, links: LinkReviewer, context: CallContext, run: JobRun
+) -> ExportDatabaseResult:
     """Export all memories, summaries, tasks and goals of every project to one file on the server's machine.
 
     Use it for backups and to move to another store. The file is a consistent snapshot and appears only after it was
-    read back and verified. It contains no vectors; an import computes them again.
+    read back and verified. It contains no vectors; an import computes them again. Links of memories to code, with the
+    text of the code, are included if your key may read that code.
     """
-    done = await exporter.export(request.include, request.path, run)
+    may_read_code = await links.readable_roots(context.caller) if context.caller.holds_key else None
+    done = await exporter.export(request.include, request.path, run, may_read_code=may_read_code)
     memories, summaries = done.count("memories"), done.count("summaries")
     return ExportDatabaseResult(
         message=f"Export complete. Exported {memories} memories and {summaries} summaries.{_plans_message(done)}",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio.to_thread
 
+from scrubjay.core.callers import OWNER
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import Busy, Conflict, InvalidRequest, ScrubjayError, SourceGone
 from scrubjay.core.ids import new_id
@@ -285,6 +286,7 @@ def _draft(items: Sequence[WorkingItem]) -> Draft:
         importance=max(item.importance for item in items),
         metadata=dict(first.context),
         occurred_at=min(item.created_at for item in items),
+        code_reader=OWNER,
         provenance={
             "source": first.source,
             "tool": first.tool_name,

@@ -45,8 +45,9 @@ class HookEndpoint:
         try:
             event = parse_event(scope["path_params"]["event"])
             _check_scopes(scope, event)
-            with_plans = caller_of(scope).may_read(PLANS)
-            call = replace(parse_call(event, parse_object(body)), with_plans=with_plans)
+            caller = caller_of(scope)
+            call = parse_call(event, parse_object(body))
+            call = replace(call, with_plans=caller.may_read(PLANS), code_reader=caller)
             answer = await self._answer(call)
             if decided := permission_event(call, answer, SURFACE, requester_of(scope)):
                 PROCESS_EVENTS.publish(decided)

@@ -34,7 +34,7 @@ from scrubjay.tooling.job_access import visible_job
 from scrubjay.tooling.job_view import job_view
 from scrubjay.tooling.jobs.service import JobService
 from scrubjay.tooling.listing import Listing
-from scrubjay.tooling.registry import Registry, Toolset
+from scrubjay.tooling.registry import Toolset
 from scrubjay.tooling.resources import Resources
 from scrubjay.tooling.services import Services
 from scrubjay.tooling.validation import printable, refuse_unstorable
@@ -86,7 +86,7 @@ def build_app(
     app.router.routes.append(Route(HEALTH_PATH, health, methods=["GET"]))
     app.add_route("/docs", serve_docs, include_in_schema=False)
     _add_tool_list(app, dispatcher, listing)
-    _add_jobs(app, services, dispatcher.registry)
+    _add_jobs(app, services, dispatcher)
     add_resources(app, resources or Resources())
 
     for protocol in protocols:
@@ -145,7 +145,7 @@ def _add_tool_list(app: FastAPI, dispatcher: Dispatcher, listing: Listing) -> No
         return ToolDescription.of(registry.get(name))
 
 
-def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
+def _add_jobs(app: FastAPI, services: Services, dispatcher: Dispatcher) -> None:
     error_responses = failures(401, 403, 404, 422, 500, 503)
 
     async def jobs_with(job_id: str) -> JobService:
@@ -162,7 +162,7 @@ def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
     async def get_job(request: Request, job_id: JobId) -> AnyJob:
         """Return a job: its state, its progress, and its result or error."""
         with audited(request.scope, SURFACE):
-            return job_view(await visible_job(job_id, caller_of(request.scope), await jobs_with(job_id), registry))
+            return job_view(await visible_job(job_id, caller_of(request.scope), await jobs_with(job_id), dispatcher))
 
     @app.get(
         "/v1/jobs/{job_id}/events",
@@ -182,7 +182,7 @@ def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
         """Stream the changes of a job until it ends. Disconnecting does not stop the job."""
         with audited(request.scope, SURFACE):
             jobs = await jobs_with(job_id)
-            await visible_job(job_id, caller_of(request.scope), jobs, registry)
+            await visible_job(job_id, caller_of(request.scope), jobs, dispatcher)
         return JobEventStream(jobs, job_id)
 
 

@@ -32,6 +32,20 @@ SELECT state, count(*) FROM job GROUP BY state
 UPDATE job SET state = 'cancelled', owner = NULL, leased_until = NULL, ended_at = :now
 WHERE ended_at IS NULL AND state = 'cancelling' AND leased_until <= :now
 
+-- cancel_of_ended_keys --
+-- Cancel the jobs of keys that were revoked or have expired: at once if no process runs them, else when their work stops.
+UPDATE job
+SET error = :reason,
+    state = CASE WHEN state = 'running' AND leased_until > :now THEN 'cancelling' ELSE 'cancelled' END,
+    ended_at = CASE WHEN state = 'running' AND leased_until > :now THEN NULL ELSE :now END,
+    owner = CASE WHEN state = 'running' AND leased_until > :now THEN owner END,
+    leased_until = CASE WHEN state = 'running' AND leased_until > :now THEN leased_until END
+WHERE ended_at IS NULL
+    AND state IN ('queued', 'running')
+    AND json_extract(payload, '$.context.caller.key_id') IN (
+        SELECT id FROM access_key WHERE revoked_at <= :now OR expires_at <= :now
+    )
+
 -- claimable --
 -- The oldest job of these kinds that is queued, or whose lease has expired.
 SELECT id FROM job
@@ -55,9 +69,10 @@ WHERE id = :id AND owner = :owner AND ended_at IS NULL
 RETURNING state
 
 -- finish --
--- Store the end of a job, if it still belongs to this owner.
+-- Store the end of a job, if it still belongs to this owner. A cancelled job keeps the reason that it has.
 UPDATE job
-SET state = :state, done = :done, total = :total, message = :message, result = :result, error = :error,
+SET state = :state, done = :done, total = :total, message = :message, result = :result,
+    error = CASE WHEN :state = 'cancelled' THEN error ELSE :error END,
     owner = NULL, leased_until = NULL, ended_at = :now
 WHERE id = :id AND owner = :owner AND ended_at IS NULL
 RETURNING seq

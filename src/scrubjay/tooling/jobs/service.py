@@ -1,4 +1,7 @@
-"""Starts, runs, watches and cancels jobs; several processes share them through the store."""
+"""Starts, runs, watches and cancels jobs; several processes share them through the store.
+
+A job that the holder of a key started ends with the key, in whichever process it runs.
+"""
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -23,6 +26,8 @@ T = TypeVar("T")
 # Per lease duration: number of heartbeats, and number of searches for abandoned jobs.
 BEATS_PER_LEASE = 30
 LOOKS_PER_LEASE = 3
+# Longest time between heartbeats: work stops within this time after it was cancelled elsewhere, or its key has ended.
+MAX_BEAT_SECONDS = 1.0
 # Polling interval for a job that another process runs.
 WATCH_SECONDS = 0.2
 
@@ -226,9 +231,9 @@ class JobService:
         run.announce()
 
     async def _beat(self) -> None:
-        """Renew leases, store progress, and detect jobs cancelled or taken over by another process."""
+        """Renew leases, store progress, and detect jobs that were cancelled or taken over, or whose key has ended."""
         while True:
-            await anyio.sleep(self._lease_seconds / BEATS_PER_LEASE)
+            await anyio.sleep(min(self._lease_seconds / BEATS_PER_LEASE, MAX_BEAT_SECONDS))
             runs = dict(self._mine)  # jobs started during the query are not in its answer
             if not runs:
                 continue
@@ -239,7 +244,7 @@ class JobService:
                 continue
             for job_id, run in runs.items():
                 if states.get(job_id) is not JobState.RUNNING:
-                    run.cancel_requested = True  # cancelled elsewhere, or taken over because our lease ran out
+                    run.cancel_requested = True  # cancelled, or taken over because our lease ran out
 
     async def _adopt(self) -> None:
         """Take over queued jobs and jobs whose process died."""

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from scrubjay.core.clock import Clock
-from scrubjay.core.errors import ErrorRecord
+from scrubjay.core.errors import Cancelled, ErrorRecord
 from scrubjay.core.ids import new_id
 from scrubjay.core.progress import Progress
 from scrubjay.db.sqlite.columns import json_text, microseconds
@@ -16,6 +16,17 @@ from scrubjay.tooling.jobs.models import Job, JobState
 from scrubjay.tooling.jobs.rows import error_text, job_from, progress_values
 
 _SQL = load_queries(__file__)
+
+_KEY_ENDED = error_text(
+    Cancelled(
+        "the key that started this job was revoked or has expired", hint="start the job again with a valid key"
+    ).record
+)
+
+
+def cancel_jobs_of_ended_keys(connection: Connection, now: int) -> None:
+    """Cancel the jobs of keys that have ended at `now`, in microseconds; the jobs say why."""
+    connection.execute(_SQL["cancel_of_ended_keys"], {"now": now, "reason": _KEY_ENDED})
 
 
 class SqliteJobs:
@@ -63,6 +74,7 @@ class SqliteJobs:
         def work(connection: Connection) -> Job | None:
             times = self._times()
             connection.execute(_SQL["end_abandoned"], times)
+            cancel_jobs_of_ended_keys(connection, times["now"])
             job_id = connection.value(_SQL["claimable"], times | {"kinds": json_text([*kinds])})
             if job_id is None:
                 return None
@@ -74,6 +86,7 @@ class SqliteJobs:
     async def renew(self, owner: str, progress: Mapping[str, Progress]) -> Mapping[str, JobState]:
         def work(connection: Connection) -> Mapping[str, JobState]:
             times = self._times()
+            cancel_jobs_of_ended_keys(connection, times["now"])
             states: dict[str, JobState] = {}
             for job_id, steps in progress.items():
                 values = times | progress_values(steps) | {"id": job_id, "owner": owner}

@@ -10,7 +10,11 @@ from scrubjay.tooling.jobs.models import Job, JobState
 
 
 class JobStore(Protocol):
-    """Stores jobs and their leases. Uses the backend's clock, so that all processes agree."""
+    """Stores jobs and their leases. Uses the backend's clock, so that all processes agree.
+
+    Jobs end with the key whose caller started them. `claim` and `renew` therefore cancel all jobs of keys that were
+    revoked or have expired, and store the reason as the error of the job.
+    """
 
     async def add(self, kind: str, payload: Mapping[str, Any], *, owner: str | None) -> Job:
         """Store a new job: running under this owner's lease, or queued when `owner` is None."""

@@ -8,7 +8,7 @@ from scrubjay.core.callers import EVERYTHING
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, tool
 from scrubjay.tooling.dispatcher import Dispatcher
-from scrubjay.tooling.job_access import check_may_cancel, may_see, visible_job
+from scrubjay.tooling.job_access import check_may_cancel, visible_job, visible_jobs
 from scrubjay.tooling.job_view import JobView, job_view
 from scrubjay.tooling.jobs.models import JobState
 from scrubjay.tooling.jobs.service import JobService
@@ -45,15 +45,15 @@ class CancelJobRequest(Request):
     )
 
 
-@tool("jobs", read_only=True)
+@tool("jobs", read_only=True, log_result=False, relays=True)
 async def get_job(
     request: GetJobRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
 ) -> JobView[dict[str, Any]]:
     """Return a job: its state, progress, and its result or error once it has ended."""
-    return job_view(await visible_job(request.job_id, context.caller, jobs, dispatcher.registry))
+    return job_view(await visible_job(request.job_id, context.caller, jobs, dispatcher))
 
 
-@tool("jobs", read_only=True)
+@tool("jobs", read_only=True, log_result=False, relays=True)
 async def list_jobs(
     request: ListJobsRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
 ) -> ListJobsResult:
@@ -61,14 +61,14 @@ async def list_jobs(
     caller = context.caller
     looked_at = request.limit if EVERYTHING in caller.scopes else MAX_FILTERED_JOBS
     found = await jobs.list(request.states, request.tool, looked_at)
-    seen = [job for job in found if may_see(caller, job, dispatcher.registry)]
+    seen = await visible_jobs(found, caller, dispatcher)
     return ListJobsResult(jobs=[job_view(job) for job in seen[: request.limit]])
 
 
-@tool("jobs", idempotent=True)
+@tool("jobs", idempotent=True, log_result=False, relays=True)
 async def cancel_job(
     request: CancelJobRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
 ) -> JobView[dict[str, Any]]:
     """Cancel a job. The state `cancelled` means that the work has stopped; an ended job is not changed."""
-    await check_may_cancel(request.job_id, context.caller, jobs, dispatcher.registry)
+    await check_may_cancel(request.job_id, context.caller, jobs, dispatcher)
     return job_view(await jobs.cancel(request.job_id, patience=request.wait_seconds))
