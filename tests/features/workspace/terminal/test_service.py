@@ -182,6 +182,33 @@ async def test_18_no_search_finds_the_store_in_the_root(
         assert (await run(terminal, "grep one notes.txt")).output == "one\n"
 
 
+@pytest.mark.parametrize("landlock", [True, False])
+async def test_18_no_search_finds_folders_of_secrets(
+    policy: CommandPolicy, root: Path, monkeypatch: pytest.MonkeyPatch, landlock: bool
+) -> None:
+    if not landlock:
+        monkeypatch.setattr(command_policy, "confinement_for", unconfined)
+    for folder in (".ssh", "deep/er/.AWS", "deep/.gnupg"):
+        (root / folder).mkdir(parents=True)
+        (root / folder / "key").write_text("one private\n")
+    (root / "deep" / "plain.txt").write_text("one\n")
+    await anyio.run_process(["git", "-C", str(root), "init", "-q"])
+    async with anyio.create_task_group() as tasks:
+        terminal = Terminal(policy, tasks, TerminalLimits())
+        for command in (
+            *("grep -r one .", "grep -rn one", "grep -rh one deep", "grep -rI -- one .", "grep -r -e one . notes.txt"),
+            *(
+                "git grep --untracked one",
+                "git grep --untracked -e one -- .",
+                "git grep --untracked one deep notes.txt",
+            ),
+            *("rg one", "rg --hidden -uu one", "rg --hidden -- one .", "ag --hidden one"),
+        ):
+            result = await run(terminal, command)
+            assert "private" not in result.output, command
+            assert "one" in result.output or "is not installed" in result.output, command
+
+
 @confined
 @pytest.mark.parametrize("program", ["/bin/cat", "/usr/bin/cat"])
 async def test_18_the_kernel_denies_access_outside_the_root(root: Path, program: str) -> None:

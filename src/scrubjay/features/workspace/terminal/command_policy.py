@@ -21,6 +21,7 @@ from scrubjay.features.workspace.terminal.programs import (
     ps_arguments,
     read_command,
 )
+from scrubjay.features.workspace.terminal.search_exclusions import without_secret_folders
 from scrubjay.features.workspace.web.addresses import HostPolicy, parse_url
 from scrubjay.isolation.limits import Bounds
 
@@ -60,15 +61,21 @@ class CommandPolicy:
         program = check_command(command)
         if program.takes_paths:
             self._refuse_outside_paths(command, changes=program.needs is Needs.WRITING)
-        if program.searches is not None and re.fullmatch(program.searches, " ".join(command.arguments), re.DOTALL):
+        searches = program.searches is not None and re.fullmatch(
+            program.searches, " ".join(command.arguments), re.DOTALL
+        )
+        if searches:
             self._refuse_search_of_store(command)
         if program.needs is Needs.SIGNALS:
             self._refuse_foreign_processes(command)
         path = self._safe_path()
         found = self._find_program(command, path)
         variables, arguments, ports = self._variables(path), list(command.arguments), list[int]()
+        if searches:
+            arguments = without_secret_folders(command.name, arguments)
         if command.name == "ps":
-            arguments = ps_arguments(arguments)
+            # Where ps cuts its lines, a part of a secret could not be masked.
+            arguments = [*ps_arguments(arguments), "-ww"]
         if command.name == "curl" and (url := curl_url(arguments)) is not None:
             resolved, ports = await self._pinned(url)
             arguments = [*_CURL_FIRST, *resolved, *arguments]
