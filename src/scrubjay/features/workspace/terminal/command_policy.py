@@ -56,7 +56,12 @@ class CommandPolicy:
         if not restricted:
             path = self.environment.get("PATH", _DEFAULT_PATH)
             return PermittedCommand(
-                text, self._find_program(command, path), command.arguments, self._variables(path), self.bounds
+                text,
+                self._find_program(command, path),
+                command.arguments,
+                self._variables(path),
+                self.bounds,
+                self.root.path,
             )
         program = check_command(command)
         if program.takes_paths:
@@ -80,7 +85,8 @@ class CommandPolicy:
             resolved, ports = await self._pinned(url)
             arguments = [*_CURL_FIRST, *resolved, *arguments]
         bounds = replace(self.bounds, confinement=confinement_for(self.root, found, program.needs, ports))
-        permitted = PermittedCommand(text, found, arguments, variables, bounds, program.lists_processes)
+        folder = self.root.path if program.in_root else os.sep
+        permitted = PermittedCommand(text, found, arguments, variables, bounds, folder, program.lists_processes)
         return await without_drivers(permitted, self.root) if command.name == "git" else permitted
 
     def _refuse_outside_paths(self, command: Command, *, changes: bool) -> None:

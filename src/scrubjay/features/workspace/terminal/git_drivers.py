@@ -81,7 +81,7 @@ async def without_drivers(git: PermittedCommand, root: Root) -> PermittedCommand
         return git
     _refuse_outside_repository(root)
     subcommand, *others = git.arguments
-    names, in_repository = await _configured_names(git, root.path)
+    names, in_repository = await _configured_names(git)
     if "core.worktree" in names:
         raise CommandRefused("Command 'git' may not access this: the repository sets core.worktree")
     if subcommand == "diff" and not (in_repository and all(_is_inside(word, root) for word in others)):
@@ -117,14 +117,14 @@ def _is_inside(word: str, root: Root) -> bool:
     return normal.partition("/")[0] != ".."
 
 
-async def _configured_names(git: PermittedCommand, folder: str) -> tuple[Sequence[str], bool]:
+async def _configured_names(git: PermittedCommand) -> tuple[Sequence[str], bool]:
     """Return the names of all settings that git would read, also from included files, and whether it sees a repository.
 
     git ignores a damaged repository, and one of another user.
     """
     asking = replace(git, arguments=[*_FIRST, "config", "--list", "--name-only", "--show-scope", "-z", "--includes"])
     output = bytearray()
-    running = await RunningCommand.start(asking, folder, has_input=False)
+    running = await RunningCommand.start(asking, has_input=False)
     try:
         with anyio.move_on_after(CONFIGURATION_SECONDS):
             async with anyio.create_task_group() as reading:
