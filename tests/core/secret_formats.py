@@ -277,5 +277,9 @@ token:\n+  - rule2
 GR1348941
 password: !ref "settings"
 var(--password-color-1)
+def sign(private_key: PKCS7PrivateKeyTypes, data: bytes) -> X509CertificateBuilder2:
+places = (tail.tokens == wanted2).nonzero()[0]
+"dependencies": {"tokens": "npm:@acme/tokens@1"}
+password_regex: str = "(?i)(?:password:)|(?:passphrase2 for key)"
 """
 NO_SECRETS: Final = [line.replace("{Q}", '"').replace("\\n", "\n") for line in _NO_SECRETS.strip().splitlines()]

@@ -343,9 +343,12 @@ _PLACEHOLDER = lazy_pattern(
 # The name of an environment variable.
 _VARIABLE = lazy_pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 # A reference to where the value is stored.
-_ELSEWHERE = lazy_pattern(r"/|~/|\.{1,2}/|[A-Za-z]:\\|\w+://|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$")
+_ELSEWHERE = lazy_pattern(
+    r"/|~/|(?:npm|workspace|file|link|patch):|\.{1,2}/|[A-Za-z]:\\|\w+://|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$"
+)
 _CODE = lazy_pattern(
-    r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)*[(\[]|\$\w+(?:-|\[|::)|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$|[&*]\w"
+    r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)*[(\[]|\$\w+(?:-|\[|::)|[A-Za-z_][\w.]*\)\.|\)[|(]"
+    r"|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$|[&*]\w"
 )
 _TERM = lazy_pattern(
     r"(?:sha|md|hmac|aes|rsa|utf|ecdsa|ed|x)-?\d+|bcrypt|argon2(?:id?|d)?|pbkdf2|scrypt|base(?:16|32|58|64|85)"
@@ -355,6 +358,7 @@ _TERM = lazy_pattern(
 _HASH_OR_UUID = lazy_pattern(
     r"(?:sha\d+[:-])?[0-9a-f]{7,64}|[0-9a-f]{128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 )
+_CLASS_NAME = lazy_pattern(r"[A-Z]{0,6}\d{0,3}(?:[A-Z][a-z]{2,}){2,}\d{0,3}")
 _SYMBOL = lazy_pattern(r"[!#$%^&*+=?~@|]")
 _WORD = lazy_pattern(r"[A-Za-z]*\d{0,4}")
 MARK = lazy_pattern(r"\[secret: [a-z ]+\]")
@@ -692,6 +696,8 @@ def _is_key(value: str, *, is_quoted: bool, is_weak: bool) -> bool:
 def _is_random(value: str, least: int) -> bool:
     """Return True when the value does not look like words and numbers."""
     if len(value) < least or not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
+        return False
+    if _CLASS_NAME.fullmatch(value):
         return False
     return not all(map(_WORD.fullmatch, re.split(r"[-_./:+]", value))) or len(_SYMBOL.findall(value)) > 1
 
