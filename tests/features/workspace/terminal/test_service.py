@@ -278,6 +278,13 @@ async def test_17_programs_do_not_get_the_keys_of_the_server(terminal: Terminal,
         assert "API_KEY" not in result.output
 
 
+@pytest.mark.parametrize(("command", "arguments"), [("ps aux", ["aux", "-ww"]), ("ps -ef", ["-Af", "-ww"])])
+async def test_29_ps_cuts_no_line_in_which_a_secret_could_be(
+    policy: CommandPolicy, command: str, arguments: list[str]
+) -> None:
+    assert (await policy.permit(command, restricted=True)).arguments == arguments
+
+
 @pytest.mark.parametrize("command", ["python3 --version", "node -v", "npm --version"])
 async def test_17_a_program_that_shows_its_version_does_not_see_the_files_of_the_root(
     policy: CommandPolicy, root: Path, tmp_path: Path, command: str
