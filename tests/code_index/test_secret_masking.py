@@ -12,6 +12,8 @@ from scrubjay.code_index.secret_masking import (
 )
 from scrubjay.core.secrets import BEGINNINGS, OTHER_ENDINGS, PASSWORD_ENDINGS, SCHEMES, find_secrets
 from scrubjay.native.library import library
+from tests.core.secret_cases import without_marks
+from tests.core.secret_formats import FORMATS
 
 TOKEN = b"ghp_" + b"a1B2c3D4e5F6g7H8i9J0" + b"k1L2m3N4o5P6q7R8"
 LINE = b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
@@ -181,6 +183,11 @@ def test_the_quick_scan_misses_no_form_and_no_name():
         for sign in SIGNS:
             for value in VALUES:
                 assert_scan_misses_nothing(f"{name}{sign}{value}")
+
+
+def test_the_quick_scan_misses_no_secret_in_a_real_format():
+    for text in FORMATS:
+        assert_scan_misses_nothing(without_marks(text))
 
 
 def test_the_quick_scan_excludes_secrets_in_most_code():

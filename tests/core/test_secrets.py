@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay.core.secrets import Secret, find_secrets, mask, masked, redacted, secret_kind
+from tests.core.secret_cases import gaps_of_masked, with_gaps, without_marks
+from tests.core.secret_formats import FORMATS, NO_SECRETS
 
 ALPHANUMERIC = string.ascii_letters + string.digits
 
@@ -182,6 +184,23 @@ def test_ids_and_hashes_are_not_secrets(identity: uuid.UUID, digest: bytes) -> N
     ],
 )
 def test_text_that_only_resembles_a_secret_is_left_alone(text: str) -> None:
+    assert masked(text) == text
+
+
+@pytest.mark.parametrize("text", FORMATS)
+def test_a_secret_in_a_real_format_is_masked_and_nothing_else(text: str) -> None:
+    once = masked(without_marks(text))
+    assert gaps_of_masked(once) == with_gaps(text)
+    assert masked(once) == once
+
+
+@pytest.mark.parametrize("text", NO_SECRETS)
+def test_code_diffs_lock_files_and_prose_are_left_alone(text: str) -> None:
+    assert masked(text) == text
+
+
+def test_the_name_in_a_replacement_marks_no_other_value() -> None:
+    text = "secret=[secret: secret], region=eu2central9zone4x, [secret: access token]= north42xzone4xq7"
     assert masked(text) == text
 
 

@@ -67,12 +67,21 @@ def test_17_neither_the_server_nor_a_child_shows_a_key_in_its_environment(tmp_pa
     (tmp_path / "log.txt").write_text("begun\n")
     model = {"SCRUBJAY_LLM_API_KEY_ENV": "COMPANY_MODEL_CREDENTIALS", "SCRUBJAY_LLM_BASE_URL": "http://127.0.0.1:1/v1"}
     section = {"SCRUBJAY_WEB_SEARCH_KEY": "key-of-the-search-2", "scrubjay_llm": '{"api_key": "sk-of-the-section-1"}'}
-    with serving(tmp_path, SCRUBJAY_LLM_MODEL="some", **model, **section) as (pid, client):
+    by_value = {
+        "DATABASE_URL": "postgres://ada:tulip42x@db/app",
+        "OPENAI_KEY": "sk-proj-zzzzzzzzzz1234567890abcd",
+        "NOTIFY_URL": "https://hooks.slack.com/services/T00000000/B00000000/a1B2c3D4e5F6g7H8i9J0k1L2",
+    }
+    # Clients of services read it when they connect.
+    proxy = {"HTTPS_PROXY": "http://ada:tulip43x@127.0.0.1:1"}
+    section |= by_value
+    with serving(tmp_path, SCRUBJAY_LLM_MODEL="some", **model, **section, **proxy) as (pid, client):
         assert client.post("/v1/tools/recall", json={"query": "x"}, headers={"Authorization": "x"}).status_code == 401
         call(client, "terminal", operation="start_process", command="tail -f log.txt", timeout=5000)
         shown = shown_environments(pid)
         assert len(shown) >= 2
         assert b"SCRUBJAY_HOME=" in shown[pid]  # the rest stays
+        assert b"HTTPS_PROXY=" in shown[pid]
         for name, value in {**SECRETS, **section}.items():
             assert not any(value.encode() in text for text in shown.values()), name
             assert not any(f"{name}=".encode() in text for text in shown.values()), name

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import httpx2
@@ -68,9 +69,46 @@ def serving(home: Path, **settings: str) -> Generator[tuple[subprocess.Popen[str
 
 
 def call(url: str, key: str, **arguments: Any) -> Any:
+    return call_tool(url, "terminal", key, **arguments)
+
+
+def call_tool(url: str, tool: str, key: str, **arguments: Any) -> Any:
     headers = {"Authorization": f"Bearer {key}"}
-    answer = httpx2.post(f"{url}/v1/tools/terminal", json=arguments, headers=headers, trust_env=False, timeout=60)
+    answer = httpx2.post(f"{url}/v1/tools/{tool}", json=arguments, headers=headers, trust_env=False, timeout=60)
     return answer.raise_for_status().json()
+
+
+def start_endless_search(home: Path, server: int, url: str, key: str) -> list[int]:
+    """Start a search whose regular expression takes very long; return the pids of its processes."""
+    (home / "long.txt").write_text("a" * 60 + "!\n")
+    request = {"operation": "search", "path": "long.txt", "pattern": "(a+)+$"}
+
+    def search() -> None:
+        with suppress(httpx2.HTTPError):
+            call_tool(url, "file", key, **request)
+
+    Thread(target=search, daemon=True).start()
+    deadline = time.monotonic() + 30
+    while not any(map(has_cpu_limit, found := descendants(server))):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)  # only the server is notified of the start of a process
+    return found
+
+
+def has_cpu_limit(pid: int) -> bool:
+    """Return whether a process has received its request: then it limits its processor time."""
+    try:
+        lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
+    except OSError:  # it has ended
+        return False
+    return any(line.startswith("Max cpu time") and line.split()[3] != "unlimited" for line in lines)
+
+
+def descendants(pid: int) -> list[int]:
+    children = [
+        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+    ]
+    return [*children, *(inner for child in children for inner in descendants(child))]
 
 
 def start_stubborn(home: Path, url: str, key: str) -> list[int]:
@@ -154,6 +192,8 @@ def tails_of(pid: int) -> list[int]:
 def test_29_a_program_that_ignores_sigterm_does_not_outlive_the_server(tmp_path: Path, end: signal.Signals) -> None:
     with serving(tmp_path, SCRUBJAY_TERMINAL_UNRESTRICTED="true", SCRUBJAY_API_KEY="master-key-1") as (process, url):
         pids = start_stubborn(tmp_path, url, "master-key-1")
+        if end == signal.SIGKILL:
+            pids += start_endless_search(tmp_path, process.pid, url, "master-key-1")
         os.kill(process.pid, end)
         process.wait(30)
         wait_until_ended(pids, 5.0)

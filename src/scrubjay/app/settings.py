@@ -1,7 +1,7 @@
 """The settings of Scrubjay, with their meaning and defaults."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -15,7 +15,7 @@ from scrubjay.compat.mira.settings import MiraSettings
 from scrubjay.core.errors import Misconfigured
 from scrubjay.core.paths import absolute_path
 from scrubjay.core.policies import SecretsPolicy
-from scrubjay.core.secrets import secret_kind
+from scrubjay.core.secrets import find_secrets, secret_kind
 from scrubjay.core.suggestions import nearest_names
 from scrubjay.features.code.settings import CodeSettings
 from scrubjay.features.delegation.settings import DelegationSettings
@@ -235,11 +235,21 @@ def unknown_variables(environment: Iterable[str]) -> dict[str, list[str]]:
     }
 
 
-def secret_variables(settings: Settings, environment: Iterable[str]) -> set[str]:
-    """Return the variables that hold a secret: settings that are secrets, those that the settings name, and by name."""
+def secret_variables(settings: Settings, environment: Mapping[str, str]) -> set[str]:
+    """Return the variables that hold a secret: by their names, by the settings that name them, and by their values.
+
+    Variables of proxies stay, because clients of services read them when they connect.
+    """
     named = {settings.embedding.api_key_env, settings.llm.api_key_env, *settings.embedding.caller_keys}
     ours = _secret_settings(Settings, PREFIX)
-    return {name for name in environment if name in named or name.upper() in ours or secret_kind(name) is not None}
+    return {
+        name
+        for name, value in environment.items()
+        if name in named
+        or name.upper() in ours
+        or secret_kind(name) is not None
+        or (not name.lower().endswith("_proxy") and find_secrets(value))
+    }
 
 
 def _secret_settings(model: type[BaseModel], prefix: str) -> set[str]:

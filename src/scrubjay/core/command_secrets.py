@@ -5,8 +5,9 @@ the program or the name before it says what it is; in other texts, `scrubjay.cor
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from scrubjay.core.lazy_regex import lazy_pattern
@@ -25,6 +26,8 @@ from scrubjay.core.shell_words import SimpleCommand, Word, argument_words, read_
 MAX_CHARACTERS: Final = 100_000
 _MAX_DEPTH: Final = 3
 _MIN_KEY: Final = 6
+# Programs that one line about a process can name.
+_MAX_PROGRAMS: Final = 20
 
 _ASSIGNMENT = lazy_pattern(r"(?:--?|/|\$env:)?(?P<name>[A-Za-z_][\w.:/-]{0,100}?)\+?=")
 _FIELD = lazy_pattern(r"(?P<name>[A-Za-z_][\w.-]{0,60})=(?P<value>[^&;,\s\"']+)")
@@ -70,17 +73,38 @@ def masked_command(text: str) -> str:
 
 def masked_arguments(arguments: Sequence[str]) -> list[str]:
     """Return a program and its arguments with every secret replaced."""
+    return _masked_words(arguments, is_process=False)
+
+
+def masked_process(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a line about a process with every secret replaced.
+
+    The line may have other columns before the program, which may be started by an interpreter, so that every word that
+    names a program with password options counts as one.
+    """
+    return _masked_words(arguments, is_process=True)
+
+
+def _masked_words(arguments: Sequence[str], *, is_process: bool) -> list[str]:
     words = argument_words(arguments)
-    found = [Secret(*span) for span in _in_command(SimpleCommand(words), 0)]
+    spans = {*_in_command(SimpleCommand(words), 0)}
+    if is_process:
+        known = islice((place for place, word in enumerate(words) if _name_of(word) in _KNOWN), _MAX_PROGRAMS)
+        spans.update(span for at in known for span in _arguments(_name_of(words[at]), words[at + 1 :]))
+    found = sorted((Secret(*span) for span in spans), key=_start)
     made: list[str] = []
     for word, argument in zip(words, arguments, strict=True):
         first = word.places[0] if word.places else 0
-        inside = [one for one in found if word.places and first <= one.start < first + len(argument)]
-        secrets = [Secret(one.kind, one.start - first, one.end - first) for one in inside]
+        inside = found[bisect_left(found, first, key=_start) : bisect_left(found, first + len(argument), key=_start)]
+        secrets = [Secret(one.kind, one.start - first, one.end - first) for one in inside if word.places]
         for secret in reversed(merge(argument, [*secrets, *find_secrets(argument)])):
             argument = argument[: secret.start] + mark(secret.kind) + argument[secret.end :]
         made.append(argument)
     return made
+
+
+def _start(secret: Secret) -> int:
+    return secret.start
 
 
 def find_command_secrets(text: str) -> list[Secret]:

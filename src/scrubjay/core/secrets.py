@@ -33,7 +33,10 @@ class Secret:
 
 
 class _Form(NamedTuple):
-    """A secret format with a known prefix; `beginnings` are searched first, because that is fast."""
+    """A secret format with a known prefix; `beginnings` are searched first, because that is fast.
+
+    The secret is the group `value` of the pattern if it has one.
+    """
 
     kind: str
     beginnings: tuple[str, ...]
@@ -70,7 +73,36 @@ def _has_digit_or_capital(match: re.Match[str]) -> bool:
     return any(sign.isdigit() or sign.isupper() for sign in match[0])
 
 
+def _is_random_value(match: re.Match[str]) -> bool:
+    return _is_random(match["value"], MIN_RANDOM)
+
+
+def _is_password_value(match: re.Match[str]) -> bool:
+    value = match["value"]
+    return _is_password(value, is_prose=False) and not _names_another(_NAMES[0], value, is_quoted=True)
+
+
+def _is_key_value(match: re.Match[str]) -> bool:
+    value = match["value"]
+    return _is_key(value, is_quoted=True, is_weak=True) and not _names_another(_NAMES[0], value, is_quoted=True)
+
+
+def _is_login(match: re.Match[str]) -> bool:
+    """Return True for a user name and a password in base64."""
+    try:
+        user, separator, password = base64.b64decode(match["value"]).partition(b":")
+    except ValueError:  # includes binascii.Error
+        return False
+    return bool(user and separator and password)
+
+
+def _is_variable_of_image(match: re.Match[str]) -> bool:
+    kind = secret_kind(match["name"])
+    return _is_password_value(match) if kind == "password" else kind is not None and _is_key_value(match)
+
+
 _PRIVATE_KEY = r"[A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----"
+_XML = r"<(?:[\w.:-]{{0,40}}?(?i:{}))>(?P<value>[^<>\s]{{6,200}})</"
 _FORMS = (
     _Form(
         "private key",
@@ -85,10 +117,24 @@ _FORMS = (
     _form("github token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
     _form("github token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,255}"),
     _form(
-        "gitlab token", "glpat- gldt- glrt- glptt- glcbt-", rf"gl(?:pat|dt|rt|ptt|cbt)-{_BODY}{{20,255}}", _has_digit
+        "gitlab token",
+        "glpat- gldt- glrt- glptt- glcbt- gloas- glsoat- glft- glagent-",
+        # A routable token has two further parts.
+        rf"gl(?:pat|dt|rt|ptt|cbt|oas|soat|ft|agent)-{_BODY}{{20,255}}(?:\.[0-9a-z]{{2}}\.[0-9a-z]{{9}})?",
+        _has_digit,
     ),
+    _form("gitlab token", "GR1348941", rf"GR1348941{_BODY}{{20,50}}", _has_digit),
     _form("slack token", "xox xapp-", rf"(?:xox[abeoprs]|xapp)-(?:\d-)?{_BODY}{{10,255}}", _has_digit),
-    _form("slack webhook", "hooks.slack.com/services/", r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
+    _form(
+        "slack webhook",
+        "hooks.slack.com/",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/]{20,}",
+    ),
+    _form(
+        "discord webhook",
+        "discord.com/api/ discordapp.com/api/",
+        rf"discord(?:app)?\.com/api/webhooks/\d{{15,20}}/{_BODY}{{60,80}}",
+    ),
     _form("stripe key", "sk_live_ sk_test_ rk_live_ rk_test_", r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}"),
     _form("webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{24,255}"),
     _form("google key", "AIza", rf"AIza{_BODY}{{35}}"),
@@ -112,22 +158,90 @@ _FORMS = (
     ),
     _form("atlassian token", "ATATT3", rf"ATATT3{_BODY}{{30,255}}"),
     _form("grafana token", "glsa_ glc_", r"gl(?:sa|c)_[A-Za-z0-9_+/=]{32,255}", _has_digit),
+    _form("docker token", "dckr_", rf"dckr_[po]at_{_BODY}{{20,255}}"),
+    _form("new relic key", "NRAK-", r"NRAK-[A-Z0-9]{27}", _has_digit),
+    _form("doppler token", "dp.", r"dp\.(?:pt|st|sa|ct)\.(?:[a-z_]{2,35}\.)?[A-Za-z0-9]{40,44}"),
+    _form("tailscale key", "tskey-", rf"tskey-[a-z]{{3,10}}-{_BODY}{{20,255}}", _has_digit),
+    _form("square token", "sq0atp- sq0csp-", rf"sq0(?:atp|csp)-{_BODY}{{22,60}}"),
+    _form("rubygems key", "rubygems_", r"rubygems_[0-9a-f]{48}"),
+    _form("nvidia key", "nvapi-", rf"nvapi-{_BODY}{{40,255}}", _has_digit),
+    _form("artifactory key", "AKCp", r"AKCp[58][A-Za-z0-9]{60,80}"),
+    _form("notion token", "secret_", r"secret_[A-Za-z0-9]{43}", _has_digit),
+    _form("onepassword token", "ops_eyJ", rf"ops_eyJ{_BODY}{{50,4096}}"),
+    _form("google token", "1//0", rf"1//0{_BODY}{{40,255}}", _has_digit),
+    _form("cloudflare key", "v1.0-", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{146}"),
     _form("telegram token", ":AA", rf"\d{{8,10}}:AA{_BODY}{{33}}"),
     _form("age key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{20,255}"),
+    _Form(
+        "private key",  # of PuTTY
+        ("Private-Lines: ",),
+        r"Private-Lines: \d{1,3}(?P<value>(?:(?:\s|\\[rn])*+[A-Za-z0-9+/]{20,}={0,2})++)",
+    ),
+    _Form(
+        "secret",
+        ("7Q~", "8Q~"),  # of an application in Azure
+        r"(?<![\w.~-])[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w.~-])",
+    ),
+    _Form("key", ("sig=",), r"[?&;]sig=(?P<value>[A-Za-z0-9%+/]{40,100}={0,2})", _has_digit),
+    _Form(
+        "token",
+        ("uthorization",),
+        r"""(?i:authorization)["']?\s{0,3}(?:[:=]|=>)\s{0,3}["'`]?"""
+        r"""(?:(?!(?i:bearer|basic)\b)[A-Za-z][\w-]{1,20}[ ]{1,4})?"""
+        r"""(?P<value>[A-Za-z0-9._~+/-]{16,4096}={0,2})(?![\w(\[=])""",
+        _is_random_value,
+    ),
+    _Form(
+        "token",
+        ("ookie: ",),
+        r"(?i:cookie): [^\n]{0,500}?(?i:sess(?:ion)?(?:[_-]?id)?|sid|auth|token|jwt)="
+        r"(?P<value>[A-Za-z0-9._~+/%-]{16,4096}={0,2})",
+        _is_random_value,
+    ),
+    _Form(
+        "password", ("assword>", "asswd>", "assphrase>"), _XML.format(r"password|passwd|passphrase"), _is_password_value
+    ),
+    _Form(
+        "key", ("ecret>", "oken>", "pi-key>", "piKey>", "pikey>"), _XML.format("secret|token|api-?key"), _is_key_value
+    ),
+    _Form(
+        "password", ('assword" value="',), r"""(?i:password)" value="(?P<value>[^"\s<>]{6,200})\"""", _is_password_value
+    ),
+    _Form(
+        "password",  # of .netrc
+        ("machine ",),
+        r"\bmachine\s+(?:localhost|[\w-]{1,60}(?:\.[\w-]{1,60}){1,10})(?::\d{1,5})?\s+login\s+\S{1,200}\s+password\s+(?P<value>[^\s\[<$]\S{0,199})",
+    ),
+    _Form(
+        "password", ("jdbc:oracle:",), r"jdbc:oracle:[a-z0-9]{2,5}:[\w$#]{1,60}/(?P<value>[^@/\s\"'\[<${]{1,128})(?=@)"
+    ),
+    _Form("token", ("_auth",), r"(?:^|[:\s])_auth\s{0,3}=\s{0,3}\"?(?P<value>[A-Za-z0-9+/]{12,256}={0,2})", _is_login),
+    _Form(
+        "secret",  # of a Dockerfile
+        ("ENV ",),
+        r"(?m:^)[ \t]*ENV[ \t]+(?P<name>\w{1,100})[ \t]+(?P<value>[^\s\"'\[<$]{6,200})[ \t]*(?m:$)",
+        _is_variable_of_image,
+    ),
 )
 BEGINNINGS = tuple(dict.fromkeys(beginning for form in _FORMS for beginning in form.beginnings))
 """A text without any of these contains no secret with a known format."""
-WITHIN_WORDS = ("-----BEGIN ", ":AA")
+WITHIN_WORDS = (
+    *(beginning for form in _FORMS if not form.pattern.startswith(_BEFORE) for beginning in form.beginnings),
+    ":AA",
+)
 """Beginnings that may follow any character. All others must not follow a letter, digit or underscore."""
+_RARE_SIGNS = "_~>-./:="
 # Beginnings grouped by a rare character that they contain: most texts have no underscore, and few have hyphens.
 _BY_RARE_SIGN = tuple(
     (
         rare,
         tuple(
-            beginning for beginning in BEGINNINGS if rare == next((sign for sign in "_-./:" if sign in beginning), "")
+            beginning
+            for beginning in BEGINNINGS
+            if rare == next((sign for sign in _RARE_SIGNS if sign in beginning), "")
         ),
     )
-    for rare in ("", *"_-./:")
+    for rare in ("", *_RARE_SIGNS)
 )
 
 # The password of a URL such as postgres://ada:PASSWORD@host/db; it ends at the last @.
@@ -181,7 +295,8 @@ _SUFFIX_AT_END = lazy_pattern(_SUFFIX + "$")
 _END_OF_NAME = rf"{_SUFFIX}?(?![\w-])"
 _VALUE = r"""
     (?:(?:\(|\\\r?\n)\s{0,80}(?=["'`]))?                             # on a line of its own
-    (?:\*\*|\\?(?P<quote>["'`]))?
+    (?:![\w:/-]{5,40}[ \t]{1,4}(?=["']))?                            # a tag of YAML
+    (?:\*\*|\\?(?P<quote>\"{3}|'{3}|["'`]))?
     (?P<value>(?(quote)[^\n]{1,4096}?(?=\\?(?P=quote))|[^\s"'`,;<>]{1,4096}))
 """
 _ASSIGNED = lazy_pattern(
@@ -228,8 +343,13 @@ _PLACEHOLDER = lazy_pattern(
 # The name of an environment variable.
 _VARIABLE = lazy_pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 # A reference to where the value is stored.
-_ELSEWHERE = lazy_pattern(r"/|~/|\.{1,2}/|[A-Za-z]:\\|\w+://|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$")
-_CODE = lazy_pattern(r"[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$|[&*]\w")
+_ELSEWHERE = lazy_pattern(
+    r"/|~/|(?:npm|workspace|file|link|patch):|\.{1,2}/|[A-Za-z]:\\|\w+://|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$"
+)
+_CODE = lazy_pattern(
+    r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)*[(\[]|\$\w+(?:-|\[|::)|[A-Za-z_][\w.]*\)\.|\)[|(]"
+    r"|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$|[&*]\w"
+)
 _TERM = lazy_pattern(
     r"(?:sha|md|hmac|aes|rsa|utf|ecdsa|ed|x)-?\d+|bcrypt|argon2(?:id?|d)?|pbkdf2|scrypt|base(?:16|32|58|64|85)"
     r"|oauth2?|oidc|saml2?|ldap|totp|[1-9]fa|u2f|fido2|1password|k8s|s3|ec2|ipv[46]|http[s123]?|pkcs-?\d+",
@@ -238,6 +358,7 @@ _TERM = lazy_pattern(
 _HASH_OR_UUID = lazy_pattern(
     r"(?:sha\d+[:-])?[0-9a-f]{7,64}|[0-9a-f]{128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 )
+_CLASS_NAME = lazy_pattern(r"[A-Z]{0,6}\d{0,3}(?:[A-Z][a-z]{2,}){2,}\d{0,3}")
 _SYMBOL = lazy_pattern(r"[!#$%^&*+=?~@|]")
 _WORD = lazy_pattern(r"[A-Za-z]*\d{0,4}")
 MARK = lazy_pattern(r"\[secret: [a-z ]+\]")
@@ -414,7 +535,7 @@ def _by_form(text: str) -> Iterator[Secret]:
         if any(map(text.__contains__, form.beginnings)):
             for match in _compiled(form.pattern).finditer(text):
                 if form.holds is None or form.holds(match):
-                    yield Secret(form.kind, *match.span())
+                    yield Secret(form.kind, *match.span("value" if "value" in match.re.groupindex else 0))
 
 
 def _in_addresses(text: str) -> Iterator[Secret]:
@@ -440,9 +561,16 @@ def _by_name(name: _Name, text: str, lowered: str) -> Iterator[Secret]:
         end = place + len(name.ending)
         if _marks_secret(name, lowered, place):
             is_option = _OPTION.search(text, max(0, place - _MAX_OPTION), place)
-            if match := _ASSIGNED.match(text, end) or (_GIVEN.match(text, end) if is_option else None):
+            match = _ASSIGNED.match(text, end) or (_GIVEN.match(text, end) if is_option else None)
+            if match and not _is_in_mark(text, place):
                 yield from _assigned(name, match)
         place = lowered.find(name.ending, end)
+
+
+def _is_in_mark(text: str, place: int) -> bool:
+    """Return True for a name that is part of a replaced secret: `[secret: token]`."""
+    start = text.rfind("[", max(0, place - _MAX_NAME_PREFIX), place)
+    return start >= 0 and (found := MARK.match(text, start)) is not None and place < found.end()
 
 
 def _by_pass(text: str, lowered: str) -> Iterator[Secret]:
@@ -494,6 +622,8 @@ def _marks_secret(name: _Name, lowered: str, place: int) -> bool:
 def _assigned(name: _Name, match: re.Match[str]) -> Iterator[Secret]:
     value, is_quoted = match["value"], match["quote"] is not None
     if not is_quoted:
+        if not _is_on_line(match):
+            return
         value = value.rstrip(".,:)]}*\\")
     if name.is_password:
         holds = _is_password(value, is_prose=not is_quoted and match["sign"] in (None, ":"))
@@ -502,6 +632,16 @@ def _assigned(name: _Name, match: re.Match[str]) -> Iterator[Secret]:
     if holds and not _names_another(name, value, is_quoted=is_quoted):
         start = match.start("value")
         yield Secret(name.kind, start, start + len(value))
+
+
+def _is_on_line(match: re.Match[str]) -> bool:
+    """Return True unless an unquoted value on a later line is code: `password:`, then only the value, is a password."""
+    text, start, end = match.string, match.start("value"), match.end("value")
+    before = text[match.start() : start]
+    if "\n" not in before:
+        return True
+    is_alone = text[end : end + 1] in ("", "\n", "\r") and text[end - 1] != ":" and text[start] not in "+-"
+    return is_alone and match["sign"] in (None, ":") and ")" not in before and "]" not in before
 
 
 def names_another(value: str) -> bool:
@@ -556,6 +696,8 @@ def _is_key(value: str, *, is_quoted: bool, is_weak: bool) -> bool:
 def _is_random(value: str, least: int) -> bool:
     """Return True when the value does not look like words and numbers."""
     if len(value) < least or not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
+        return False
+    if _CLASS_NAME.fullmatch(value):
         return False
     return not all(map(_WORD.fullmatch, re.split(r"[-_./:+]", value))) or len(_SYMBOL.findall(value)) > 1
 

@@ -1,4 +1,4 @@
 """The version of stored digests."""
 
 # Increment when the same content would give another digest; digests of other versions are then made again.
-VERSION = 11
+VERSION = 12

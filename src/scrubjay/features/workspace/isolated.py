@@ -17,6 +17,7 @@ import anyio.to_thread
 
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.isolation.channel import connect_to_parent
+from scrubjay.isolation.limits import Bounds
 from scrubjay.isolation.worker import Worker, WorkerExited
 
 # -P: do not import modules from the working directory, which may be untrusted.
@@ -55,7 +56,8 @@ async def run_isolated(function: IsolatedFunction, argument: Any, *, seconds: fl
 
 
 def _start() -> Worker:
-    return Worker(PROGRAM, name="worker")
+    # Under a supervisor: a regular expression does not notice that this process was killed.
+    return Worker(PROGRAM, name="worker", bounds=Bounds(memory_bytes=MEMORY_BYTES))
 
 
 def _receive_values(worker: Worker, request: bytes, result: IsolatedResult) -> None:
@@ -78,7 +80,7 @@ def serve() -> None:
 
     try:
         module, name, argument, seconds = json.loads(channel.receive())
-        # In case the parent, which would kill it in time, is gone.
+        # Where the supervisor is killed, too.
         resource.setrlimit(resource.RLIMIT_CPU, (seconds + 5, seconds + 5))
         try:
             for value in getattr(import_module(module), name)(argument):

@@ -6,6 +6,7 @@ from pathlib import Path
 from scrubjay import __version__
 from scrubjay.core.environment import all_variables
 from scrubjay.core.paths import SETTINGS_FILE, STORE_NAMES
+from scrubjay.core.protected_paths import fold
 from scrubjay.features.upstream_mcp.settings import SkillSettings
 from scrubjay.features.workspace.files.root import Parts, Root, choose_root
 from scrubjay.features.workspace.files.service import FileService
@@ -87,7 +88,7 @@ def root_at(services: Services, path: str) -> Root:
         path,
         hidden=tuple(parts for store_path in store_paths if (parts := _parts(store_path, path))),
         read_only=(skills,) if skills else (),
-        read_only_names=frozenset({SETTINGS_FILE, ".env", "skills.json", skills_file.name.lower()}),
+        read_only_names=frozenset({SETTINGS_FILE, ".env", "skills.json", fold(skills_file.name)}),
         max_file_bytes=services.ready(FileSettings).max_bytes,
     )
 

@@ -177,6 +177,8 @@ PROTECTED_PATHS = (
     *("repo.git/hooks/post-update", "repo.git/hooks/new", "repo.GIT/hooks/post-update", "repo.git", "new.git/config"),
     *("bare/hooks/post-update", "bare/config", "bare/objects/info/alternates", "bare", "sub/.git/value.txt"),
     *("sub/inner/value.txt", "sub/inner/new.txt", ".git/config", "folder/.GIT/hooks/x"),
+    # The long s is an s to file systems that ignore case.
+    *("\u017fcrubjay.toml", "folder/\u017fkills.json"),
 )
 
 
@@ -225,11 +227,28 @@ async def test_27_a_bare_repository_is_not_made_by_parts(protected: FileService,
         await protected.create_directory("other/objects/info")
     with pytest.raises(Forbidden, match="git"):
         await protected.write("other/objects", "x", append=False)
+    # git takes the objects, references and configuration from the folder that `commondir` names.
+    await protected.write("third/HEAD", "ref: refs/heads/main\n", append=False)
+    with pytest.raises(Forbidden, match="git"):
+        await protected.write("third/commondir", "../made\n", append=False)
+    with pytest.raises(Forbidden, match="git"):
+        await protected.move("free.txt", "third/CommonDir")
+    await protected.write("fourth/commondir", "../made\n", append=False)
+    with pytest.raises(Forbidden, match="git"):
+        await protected.write("fourth/HEAD", "ref: refs/heads/main\n", append=False)
 
 
 async def test_27_the_store_and_secrets_are_hidden_in_every_spelling(root: Path) -> None:
     files = FileService(Root(str(root), hidden=(("Store", "Data"), ("caf\u00e9",)), max_file_bytes=1_000))
-    for path in ("store/data/x", "STORE/data", "Caf\u00e9/x", "cafe\u0301/x", ".ssh/id", "folder/.AWS/credentials"):
+    for path in (
+        "store/data/x",
+        "STORE/data",
+        "Caf\u00e9/x",
+        "cafe\u0301/x",
+        ".ssh/id",
+        "folder/.AWS/credentials",
+        ".\u017fsh/id",
+    ):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("secret words")
         for call in (files.read(path), files.write(path, "x", append=False), files.move(path, "moved")):

@@ -99,6 +99,15 @@ _BY_REASON: dict[str, str] = {
         env -0
         env --null
         env -u A
+        ps faux e
+        ps -w -w e
+        ps -T e
+        ps aeux
+        ps -eocmd,environ
+        ps --ppid 1 -o environ
+        ps --deselect e
+        ps -O environ
+        ps o environ
     """,
     ORACLE: """
         pgrep -f sk-proj-a
@@ -116,6 +125,12 @@ _BY_REASON: dict[str, str] = {
         pgrep --signal 9 cat
         pgrep -L -F notes.txt
         pgrep --logpidfile x
+        pgrep -lfx .
+        pgrep -u root -f sk
+        pgrep -r S -f x
+        ps k args
+        ps aux --sort command
+        ps -ef --sort=+args
     """,
     READS_PROGRAM: """
         python3 -v
@@ -185,6 +200,15 @@ _BY_REASON: dict[str, str] = {
         git name-rev --annotate-stdin
         git rev-parse --parseopt
         git ls-files --pathspec-from-file=-
+        git log --stdin -p
+        git name-rev --refs=x --stdin
+        git for-each-ref --stdin
+        git check-ignore --stdin -v
+        git show-ref --exclude-existing
+        git cat-file --buffer --batch
+        git check-attr --stdin -a
+        grep -z -f /proc/self/environ one
+        git grep -f/dev/stdin
     """,
     RUNS: """
         python3 -Vc 1
@@ -305,6 +329,62 @@ _BY_REASON: dict[str, str] = {
         ip -netns x link
         ip vrf exec x id
         which -x
+        git log --alternate-refs
+        git rev-list --alternate-refs HEAD
+        git log --format=%C(auto)%GP
+        git show --pretty=format:%-GG
+        git log --pretty=tformat:%h%x20%GF
+        git log '--format=% GS'
+        git log --no-walk=unsorted --show-signature
+        git diff --stat --textconv HEAD
+        git grep -nOvim one
+        git rev-parse --git-path hooks --exec
+        git describe --debug --broken
+        git branch --list --edit-description
+        git diff-tree -p --ext-diff HEAD
+        git diff-index --textconv -p HEAD
+        git merge-file a b c
+        git send-pack .
+        git receive-pack .
+        git http-backend
+        git shell -c x
+        git column --command=x
+        git remote get-url --exec=x origin
+        rg --pre=cat --pre-glob=x one
+        rg -uuuz one
+        rg --engine=auto --pre=id one
+        ag --search-zip one
+        ag -z one
+        fd . -X id
+        fd --threads=1 --exec=id
+        fd --batch-size 1 -X id
+        find -O3 . -exec id
+        find -D exec .
+        find . -regextype posix-egrep -exec id
+        file -Z notes.txt
+        env -S id
+        env --split-string=id
+        env -C .. ls
+        node --run build
+        node --test
+        node --env-file=.env -v
+        node --import ./x.mjs -v
+        node -C x -v
+        node inspect
+        npm --version --script-shell=./x
+        npm -v -g
+        npx --call id
+        python3 -VV
+        python3 -Xfrozen_modules=off -V
+        elixir -pr x
+        elixir --erl x --version
+        mix do --version
+        /usr/bin/git status
+        timeout 1 ls
+        busybox sh
+        sort --compress-program=id notes.txt
+        tar --checkpoint-action=exec=id cf x .
+        make
     """,
     WRITES: """
         git log --output=x
@@ -374,6 +454,36 @@ _BY_REASON: dict[str, str] = {
         touch .env
         mkdir .git/hooks
         mkdir -p .git/hooks
+        git stash create
+        git stash store x
+        git reflog show --output=x
+        git reflog main --output=x
+        git worktree lock x
+        git symbolic-ref -d HEAD
+        git symbolic-ref -m x HEAD refs/heads/x
+        git branch --contains HEAD new
+        git tag --contains HEAD new
+        git tag --points-at HEAD -d v1
+        git remote get-url origin x
+        git remote get-url --push --add
+        git read-tree HEAD
+        git commit-tree HEAD
+        git pack-objects x
+        git unpack-file HEAD
+        tree -H . -o x
+        tree --charset=x -o y
+        find . -printf %p -fprintf x y
+        touch -h links
+        touch --time=access x
+        touch src/.env
+        touch .git
+        mkdir x.git
+        mkdir .ssh
+        mkdir links/x
+        curl --dump-header x https://example.com
+        curl --remove-on-error -o x https://example.com
+        curl -fsSLO https://example.com
+        npm config set x y
     """,
     OUTSIDE_ROOT: """
         cat OUTSIDE/secret.txt
@@ -509,6 +619,44 @@ _BY_REASON: dict[str, str] = {
         git config -f OUTSIDE/secret.txt -l
         git config --file=OUTSIDE/secret.txt -l
         git check-ignore --stdin
+        git diff ../root src
+        git diff --text src/../../root src
+        git diff notes.txt ../root/notes.txt
+        git diff -- ../root src
+        git diff --relative=../.. --no-index a b
+        git diff -O/dev/stdin
+        git blame --reverse --contents=../x notes.txt
+        git rev-list --filter=sparse:path=/etc/passwd HEAD
+        git cat-file blob --filters
+        git check-ignore ../outside/x
+        git show-ref ../outside
+        rg one -- OUTSIDE
+        rg --ignore-file ../x one
+        grep -d recurse one .
+        grep --directories=recurse one .
+        grep -nrR one .
+        grep one -- ../outside/secret.txt
+        find . -newerXY OUTSIDE/secret.txt
+        find . -newerat ../outside/secret.txt
+        find . -xtype l -follow
+        find links/.
+        ls -RL .
+        ls /proc/self/fd
+        cat links/../../outside/secret.txt
+        cat /dev/../etc/passwd
+        tail --max-unchanged-stats=1 --follow=name /etc/passwd
+        stat --file-system /etc
+        wc --total=always --files0-from=x
+        file --files-from notes.txt
+        file -C -m notes.txt
+        tree --fromtabfile notes.txt
+        tree --hintro=x
+        du --inodes -L .
+        df --output=x /etc/passwd
+        which --read-functions
+        cat .ssh/id
+        grep -r x src/.AWS
+        head .\u017fsh/id
     """,
     SIGNALS: """
         kill 1
@@ -541,6 +689,11 @@ _BY_REASON: dict[str, str] = {
         pkill -f cat
         pkill -9 -u root
         pkill --help
+        kill -TERM -- -1
+        kill -s 9 1
+        kill 1 -9
+        kill %1
+        pkill -TERM x
     """,
     CHANGES: """
         date -s 2020-01-01
@@ -621,6 +774,17 @@ _BY_REASON: dict[str, str] = {
         uptime -x
         uname --set
         df --sync
+        ip link set eth0 up
+        ip route flush all
+        ip -all netns exec id
+        ip link show up -b x
+        ifconfig eth0 promisc
+        date +%s -s now
+        date --resolution -s x
+        hostname -I x
+        git reflog exists x
+        git worktree repair
+        git remote set-head origin -a
     """,
     NETWORK: """
         curl http://127.0.0.1:1/
@@ -688,6 +852,24 @@ _BY_REASON: dict[str, str] = {
         git push
         git remote -v update
         df -x nfs -t nfs --sync
+        curl http://example.com@127.0.0.1/
+        curl http:127.0.0.1
+        curl https:\\\\127.0.0.1
+        curl http://[::ffff:127.0.0.1]/
+        curl http://192.0.0.192/
+        curl http://168.63.129.16/
+        curl --url-query @notes.txt https://example.com
+        curl --variable x@notes.txt https://example.com
+        curl --expand-url https://example.com
+        curl -G -d @x https://example.com
+        curl --haproxy-protocol https://example.com
+        curl --proxy1.0 127.0.0.1 https://example.com
+        curl --negotiate -u : https://example.com
+        curl --retry 1000 https://example.com
+        curl -X CONNECT https://example.com
+        curl -H 'x: y' -H @notes.txt https://example.com
+        curl ipfs://x
+        git ls-remote --upload-pack=id .
     """,
 }
 
@@ -877,11 +1059,196 @@ git for-each-ref --sort=-committerdate --count=3
 git diff-tree --no-commit-id --name-only -r HEAD
 git diff-index HEAD
 git name-rev HEAD
+git shortlog -s -n --all
+git branch -a --contains HEAD
+git tag --points-at HEAD
+git reflog -5
+git reflog show -3 main
+git symbolic-ref --short HEAD
+git show-ref --tags
+git check-ignore -v ignored.txt
+git grep -n one -- src
+git diff v1 HEAD
+git diff v1 -- notes.txt
+git diff src/one.py
 """
 ORDINARY = _ORDINARY.strip().splitlines()
 
+# Allowed; run by hand in a repository, because starting each takes a twentieth of a second.
+_MORE_ORDINARY = """
+ls -lah
+ls -R src
+ls -a1
+ls -lt --reverse
+ls --group-directories-first -l
+ls -l notes.txt src/one.py
+ls ./src
+cat src/one.py notes.txt
+cat ./notes.txt
+cat -b notes.txt
+head -n 20 src/one.py
+head -20 notes.txt src/one.py
+head -c 100 notes.txt
+tail -n 50 notes.txt
+tail -c 10 notes.txt
+tail -n 1 notes.txt src/one.py
+wc -l notes.txt src/one.py
+wc -c notes.txt
+grep -n one src/one.py
+grep -in ONE notes.txt
+grep -rl one src
+grep -rn --include=one.py one src
+grep -rIn --exclude-dir=.git one .
+grep -w one notes.txt
+grep -A 3 -B 3 one notes.txt
+grep -C2 one notes.txt
+grep -c one notes.txt
+grep -v two notes.txt
+grep -o one notes.txt
+grep -rn -e one -e two src
+grep -F one notes.txt
+grep -rnw src -e one
+grep --color=never -n one notes.txt
+grep -P ^one notes.txt
+grep -h one notes.txt
+find . -name notes.txt -not -path ./.git
+find . -maxdepth 1 -type d
+find src -type f -name one.py
+find . -type f -size -1M
+find . -mmin -60 -type f
+find . -type f -newer notes.txt -print
+find . -iname NOTES.txt
+find src -empty
+find . -path ./.git -prune -o -type f -print
+stat -c %y notes.txt
+du -sh src
+du -ah src
+du -h -d1
+df -h
+git status -s
+git status -uno
+git status --porcelain -b
+git log --oneline
+git log --oneline -10
+git log -1
+git log -3 --stat
+git log --oneline --decorate -n 5
+git log --graph --oneline --all
+git log --author=a --oneline
+git log --since=1.week --oneline
+git log -p -1
+git log -p -- notes.txt
+git log --oneline -- src
+git log --oneline main
+git log --oneline v1..HEAD
+git log --format=%h -5
+git log --pretty=format:%h%x20%an%x20%s -5
+git log --name-only -1
+git log --name-status --oneline -2
+git log --diff-filter=A --oneline
+git log --all --oneline --follow notes.txt
+git log -G one --oneline
+git log -Sone --oneline
+git log --reverse --oneline
+git log --merges
+git log --no-merges --oneline -3
+git log --first-parent --oneline
+git log --date=short --format=%ad
+git log --date=iso -1
+git log --abbrev-commit -1
+git log HEAD~0 -1
+git diff --name-only
+git diff --name-status
+git diff --shortstat
+git diff --numstat HEAD
+git diff HEAD -- src
+git diff v1..HEAD
+git diff main...HEAD
+git diff --staged
+git diff --staged --stat
+git diff -w
+git diff -U0
+git diff --color=never
+git diff --no-color HEAD
+git diff --word-diff=plain
+git diff --diff-filter=M --name-only
+git diff --exit-code
+git diff --check
+git diff --minimal --histogram
+git diff -M HEAD
+git diff --ignore-all-space
+git show HEAD:src/one.py
+git show HEAD --stat
+git show --name-only HEAD
+git show -s --format=%B HEAD
+git show --no-patch HEAD
+git show v1
+git show --oneline --name-status HEAD
+git branch -r
+git branch --list
+git branch -v
+git branch --merged
+git tag -n
+git tag --list
+git tag -n1
+git rev-parse --git-dir
+git rev-parse --is-inside-work-tree
+git rev-parse HEAD~0
+git rev-parse --verify main
+git rev-parse --abbrev-ref --symbolic-full-name HEAD
+git ls-files src
+git ls-files --others --exclude-standard
+git ls-files -c -o --exclude-standard
+git ls-files --stage
+git ls-tree HEAD
+git ls-tree -r HEAD --name-only
+git ls-tree --name-only HEAD src/
+git blame -L1,1 src/one.py
+git blame -e notes.txt
+git blame --date=short notes.txt
+git shortlog -sne HEAD
+git describe --tags
+git describe --tags --abbrev=0
+git grep -c one
+git grep -w one
+git grep --line-number one HEAD
+git grep -i -e ONE --and -e one
+git grep -l -F one src
+git grep -E one
+git merge-base main HEAD
+git merge-base --is-ancestor v1 HEAD
+git rev-list --count main
+git rev-list --count v1..HEAD
+git rev-list --all --max-count=1
+git cat-file -p HEAD:notes.txt
+git cat-file -s HEAD
+git reflog show
+git for-each-ref
+git for-each-ref refs/heads
+git show-ref
+git symbolic-ref HEAD
+git check-ignore notes.txt
+git diff-tree --no-commit-id -r HEAD
+git name-rev --name-only HEAD
+ps -eo pid,comm
+ps -p 1 -o comm
+pgrep python
+pgrep -x bash
+which python3
+which -a python3
+npm -v
+date -u +%Y-%m-%dT%H:%M:%SZ
+date +%s
+mkdir -p build/x
+touch build/x/y.txt
+echo hello
+ip a
+ip route
+"""
+
 # Allowed and of programs that not every machine has, or that need a network.
-ALSO_ALLOWED = """
+ALSO_ALLOWED = (
+    """
 rg one
 rg -n one src
 rg -il one
@@ -911,4 +1278,10 @@ curl -s https://example.com/page
 curl -sSf -H 'Accept: text/html' -m 5 https://example.com
 curl -X POST -d hello https://example.com
 curl -I https://example.com
+file -b notes.txt
+file notes.txt src/one.py
+git remote get-url origin
+git remote get-url --push origin
 """.strip().splitlines()
+    + _MORE_ORDINARY.strip().splitlines()
+)

@@ -32,6 +32,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = folder / "root"
     (root / "src").mkdir(parents=True)
     (root / "notes.txt").write_text("one\ntwo\n")
+    (root / ".gitignore").write_text("ignored.txt\n")
     (root / "src" / "one.py").write_text("one = 1\n")
     for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "one"], ["tag", "v1"]):
         subprocess.run(

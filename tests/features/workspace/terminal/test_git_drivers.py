@@ -53,6 +53,7 @@ git branch -vv
 git tag -n
 git rev-list --all --pretty=signature
 git for-each-ref
+git show-ref
 git cat-file -p HEAD
 git remote -v
 git worktree list
@@ -245,7 +246,11 @@ async def test_17_a_folder_without_git_folder_is_no_repository(tmp_path: Path, t
 
 
 @pytest.mark.parametrize(
-    "change", ["git file", "git link", "commondir", "alternates", "core.worktree", "odd driver name", "broken"]
+    "change",
+    [
+        *("git file", "git link", "commondir", "long commondir", "alternates", "alternates after empty lines"),
+        *("linked objects", "linked pack", "core.worktree", "odd driver name", "broken"),
+    ],
 )
 async def test_18_a_repository_outside_the_root_is_not_read(
     terminal: Terminal, repository: HostileRepository, tmp_path: Path, change: str
@@ -257,8 +262,19 @@ async def test_18_a_repository_outside_the_root_is_not_read(
     elif change == "commondir":
         outside.mkdir()
         (inner / "commondir").write_text("../../outside\n")
+    elif change == "long commondir":
+        (inner / "commondir").write_text("./" * 6_000 + "../../outside\n")
     elif change == "alternates":
         (inner / "objects" / "info" / "alternates").write_text(f"{outside}\n")
+    elif change == "alternates after empty lines":
+        (inner / "objects" / "info" / "alternates").write_text("\n" * 20_000 + f"{outside}\n")
+    elif change == "linked objects":
+        (inner / "objects").rename(outside)
+        (inner / "objects").symlink_to(outside)
+    elif change == "linked pack":
+        outside.mkdir()
+        (inner / "objects" / "pack").rename(outside / "pack")
+        (inner / "objects" / "pack").symlink_to(outside / "pack")
     elif change == "core.worktree":
         repository.git("config", "core.worktree", "/etc")
     elif change == "odd driver name":
@@ -268,3 +284,20 @@ async def test_18_a_repository_outside_the_root_is_not_read(
     results = await run(terminal, ["git status", "git log -p", "git grep one"])
     assert [result.refused for result in results.values()] == [True, True, True]
     assert repository.started() == set()
+
+
+async def test_18_git_compares_no_folders_outside_of_a_repository(terminal: Terminal, tmp_path: Path) -> None:
+    """Without a repository, and for paths outside of it, git compares any two folders with everything in them."""
+    root = tmp_path / "root"
+    for folder in ("a/.ssh", "b"):
+        (root / folder).mkdir(parents=True)
+    (root / "a" / ".ssh" / "id").write_text("secret\n")
+    inside = await run(terminal, ["git diff --text ../root b", "git diff --text a/../../root b"])
+    assert [result.refused for result in inside.values()] == [True, True]
+    assert not (await run(terminal, ["git diff HEAD -- notes.txt"]))["git diff HEAD -- notes.txt"].refused
+    (root / ".git" / "HEAD").write_text("damaged\n")
+    damaged = await run(terminal, ["git diff --text a b", "git diff -a . b"])
+    assert [result.refused for result in damaged.values()] == [True, True]
+    (root / ".git").rename(tmp_path / "moved")
+    missing = await run(terminal, ["git diff --text a b", "git diff -a . b"])
+    assert [result.refused for result in missing.values()] == [True, True]

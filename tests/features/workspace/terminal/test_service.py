@@ -182,6 +182,33 @@ async def test_18_no_search_finds_the_store_in_the_root(
         assert (await run(terminal, "grep one notes.txt")).output == "one\n"
 
 
+@pytest.mark.parametrize("landlock", [True, False])
+async def test_18_no_search_finds_folders_of_secrets(
+    policy: CommandPolicy, root: Path, monkeypatch: pytest.MonkeyPatch, landlock: bool
+) -> None:
+    if not landlock:
+        monkeypatch.setattr(command_policy, "confinement_for", unconfined)
+    for folder in (".ssh", "deep/er/.AWS", "deep/.gnupg"):
+        (root / folder).mkdir(parents=True)
+        (root / folder / "key").write_text("one private\n")
+    (root / "deep" / "plain.txt").write_text("one\n")
+    await anyio.run_process(["git", "-C", str(root), "init", "-q"])
+    async with anyio.create_task_group() as tasks:
+        terminal = Terminal(policy, tasks, TerminalLimits())
+        for command in (
+            *("grep -r one .", "grep -rn one", "grep -rh one deep", "grep -rI -- one .", "grep -r -e one . notes.txt"),
+            *(
+                "git grep --untracked one",
+                "git grep --untracked -e one -- .",
+                "git grep --untracked one deep notes.txt",
+            ),
+            *("rg one", "rg --hidden -uu one", "rg --hidden -- one .", "ag --hidden one"),
+        ):
+            result = await run(terminal, command)
+            assert "private" not in result.output, command
+            assert "one" in result.output or "is not installed" in result.output, command
+
+
 @confined
 @pytest.mark.parametrize("program", ["/bin/cat", "/usr/bin/cat"])
 async def test_18_the_kernel_denies_access_outside_the_root(root: Path, program: str) -> None:
@@ -190,8 +217,8 @@ async def test_18_the_kernel_denies_access_outside_the_root(root: Path, program:
     secret = str(root.parent / "outside" / "secret.txt")
 
     async def output_of(*arguments: str) -> str:
-        permitted = PermittedCommand("cat", program, arguments, {"PATH": "/usr/bin"}, bounds)
-        running = await RunningCommand.start(permitted, str(root), has_input=False)
+        permitted = PermittedCommand("cat", program, arguments, {"PATH": "/usr/bin"}, bounds, str(root))
+        running = await RunningCommand.start(permitted, has_input=False)
         output = bytearray()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(running.read_output, output.extend)
@@ -249,6 +276,34 @@ async def test_17_programs_do_not_get_the_keys_of_the_server(terminal: Terminal,
         assert "MINE=passed on" in result.output
         assert "server-secret" not in result.output
         assert "API_KEY" not in result.output
+
+
+@pytest.mark.parametrize(("command", "arguments"), [("ps aux", ["aux", "-ww"]), ("ps -ef", ["-Af", "-ww"])])
+async def test_29_ps_cuts_no_line_in_which_a_secret_could_be(
+    policy: CommandPolicy, command: str, arguments: list[str]
+) -> None:
+    assert (await policy.permit(command, restricted=True)).arguments == arguments
+
+
+@pytest.mark.parametrize("command", ["python3 --version", "node -v", "npm --version"])
+async def test_17_a_program_that_shows_its_version_does_not_see_the_files_of_the_root(
+    policy: CommandPolicy, root: Path, tmp_path: Path, command: str
+) -> None:
+    """Some run code of files in their working directory, such as `.erlang`, or choose another version by them."""
+    name = command.split()[0]
+    programs = tmp_path / "usr"
+    programs.mkdir()
+    (programs / name).write_text("#!/bin/sh\npwd\n")
+    (programs / name).chmod(0o755)
+    (root / ".erlang").write_text("")
+    found = await replace(policy, environment={"PATH": os.defpath}).permit("ls", restricted=True)
+    assert found.folder == str(root)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command_policy, "INSTALLED", (str(programs),))
+        patch.setattr(command_policy, "confinement_for", unconfined)
+        async with anyio.create_task_group() as tasks:
+            terminal = Terminal(replace(policy, environment={"PATH": str(programs)}), tasks, TerminalLimits())
+            assert (await run(terminal, command)).output == "/\n"
 
 
 async def test_17_a_program_in_the_root_is_not_run_as_an_allowlisted_one(policy: CommandPolicy, root: Path) -> None:

@@ -26,8 +26,8 @@ _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 # Write access to it means code execution, because git runs hooks and configured programs. Also the end of the names of
 # bare repositories.
 _GIT = ".git"
-# git takes every folder with these for a repository.
-_BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
+# git takes every folder with one of these sets for a repository; `commondir` names the folder of the other two.
+_BARE_REPOSITORIES = (frozenset({"HEAD", "objects", "refs"}), frozenset({"HEAD", "commondir"}))
 MAX_DEPTH = 200
 MAX_PATH = 4_096
 Parts = tuple[str, ...]
@@ -56,7 +56,7 @@ class Root:
     read_only: tuple[Parts, ...] = ()
     """Paths that cannot be changed."""
     read_only_names: frozenset[str] = frozenset()
-    """File names, in lower case, that cannot be changed in any folder."""
+    """File names, folded, that cannot be changed in any folder."""
     max_file_bytes: int = 10 * 1024 * 1024
 
     def parts(self, path: str, *, changes: bool = False) -> Parts:
@@ -81,7 +81,7 @@ class Root:
                 hint="use the server's tools to read and change its data",
                 details={"reason": "hidden"},
             )
-        if any(part.lower() in SECRET_FOLDERS for part in parts):
+        if any(fold(part) in SECRET_FOLDERS for part in parts):
             raise Forbidden(
                 f"{printable(path)} is in a folder for secrets",
                 hint="only the owner can use it, outside of this tool",
@@ -94,7 +94,7 @@ class Root:
     def _refuse_protected(self, path: str, parts: Parts) -> None:
         """Refuse changes to git's files and to files that configure this server, now or when it next starts."""
         # A link may have a protected name, and its target another one.
-        names = {part.lower() for part in (*self._given_names(path), *parts)}
+        names = {fold(part) for part in (*self._given_names(path), *parts)}
         if any(name.endswith(_GIT) for name in names) or self._is_in_repository(parts):
             raise Forbidden(
                 f"{printable(path)} belongs to git",
@@ -132,11 +132,12 @@ class Root:
         """Return whether a path is in a bare repository, which has any name, or would make a folder one."""
         for depth in range(len(parts) + 1):
             folder = Path(self.path, *parts[:depth])
-            missing = {name.lower() for name in _BARE_REPOSITORY if not (folder / name).exists()}
-            added = {part.lower() for part in parts[depth : depth + 1]}
-            # The root may be a repository: the owner chose it.
-            if (missing or depth) and missing <= added:
-                return True
+            added = {fold(part) for part in parts[depth : depth + 1]}
+            for names in _BARE_REPOSITORIES:
+                missing = {fold(name) for name in names if not (folder / name).exists()}
+                # The root may be a repository: the owner chose it.
+                if (missing or depth) and missing <= added:
+                    return True
         return False
 
     def _under(self, real: str) -> Parts | None:
@@ -145,7 +146,7 @@ class Root:
 
     def hides(self, parts: Parts) -> bool:
         """Return whether a name in a listed folder is left out."""
-        return (bool(parts) and parts[-1].lower() in SECRET_FOLDERS) or any(
+        return (bool(parts) and fold(parts[-1]) in SECRET_FOLDERS) or any(
             len(parts) == len(hidden) and _starts_with(parts, hidden) for hidden in self.hidden
         )
 

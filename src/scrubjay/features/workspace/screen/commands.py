@@ -65,8 +65,8 @@ class HelperPrograms:
         def add(chunk: bytes) -> None:
             output.extend(chunk[: MAX_BYTES - len(output)])
 
-        permitted = PermittedCommand(program, program, arguments, self.environment, Bounds())
-        running = await RunningCommand.start(permitted, "/", has_input=False)
+        permitted = PermittedCommand(program, program, arguments, self.environment, Bounds(), folder="/")
+        running = await RunningCommand.start(permitted, has_input=False)
         try:
             async with anyio.create_task_group() as readers:
                 readers.start_soon(running.read_output, add)

@@ -21,6 +21,7 @@ from scrubjay.features.workspace.terminal.programs import (
     ps_arguments,
     read_command,
 )
+from scrubjay.features.workspace.terminal.search_exclusions import without_secret_folders
 from scrubjay.features.workspace.web.addresses import HostPolicy, parse_url
 from scrubjay.isolation.limits import Bounds
 
@@ -55,25 +56,37 @@ class CommandPolicy:
         if not restricted:
             path = self.environment.get("PATH", _DEFAULT_PATH)
             return PermittedCommand(
-                text, self._find_program(command, path), command.arguments, self._variables(path), self.bounds
+                text,
+                self._find_program(command, path),
+                command.arguments,
+                self._variables(path),
+                self.bounds,
+                self.root.path,
             )
         program = check_command(command)
         if program.takes_paths:
             self._refuse_outside_paths(command, changes=program.needs is Needs.WRITING)
-        if program.searches is not None and re.fullmatch(program.searches, " ".join(command.arguments), re.DOTALL):
+        searches = program.searches is not None and re.fullmatch(
+            program.searches, " ".join(command.arguments), re.DOTALL
+        )
+        if searches:
             self._refuse_search_of_store(command)
         if program.needs is Needs.SIGNALS:
             self._refuse_foreign_processes(command)
         path = self._safe_path()
         found = self._find_program(command, path)
         variables, arguments, ports = self._variables(path), list(command.arguments), list[int]()
+        if searches:
+            arguments = without_secret_folders(command.name, arguments)
         if command.name == "ps":
-            arguments = ps_arguments(arguments)
+            # Where ps cuts its lines, a part of a secret could not be masked.
+            arguments = [*ps_arguments(arguments), "-ww"]
         if command.name == "curl" and (url := curl_url(arguments)) is not None:
             resolved, ports = await self._pinned(url)
             arguments = [*_CURL_FIRST, *resolved, *arguments]
         bounds = replace(self.bounds, confinement=confinement_for(self.root, found, program.needs, ports))
-        permitted = PermittedCommand(text, found, arguments, variables, bounds, program.lists_processes)
+        folder = self.root.path if program.in_root else os.sep
+        permitted = PermittedCommand(text, found, arguments, variables, bounds, folder, program.lists_processes)
         return await without_drivers(permitted, self.root) if command.name == "git" else permitted
 
     def _refuse_outside_paths(self, command: Command, *, changes: bool) -> None:

@@ -27,7 +27,14 @@ GIT_VARIABLES = {
 _SETTINGS = (
     # Programs. Signatures can be checked without an option too, by a format that the repository configures.
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "diff.external=", "core.sshCommand=false"),
-    *("core.gitProxy=", "core.askPass=", "core.editor=false", "sequence.editor=false", "credential.helper="),
+    *(
+        "core.alternateRefsCommand=false",
+        "core.gitProxy=",
+        "core.askPass=",
+        "core.editor=false",
+        "sequence.editor=false",
+        "credential.helper=",
+    ),
     *("log.showSignature=false", "gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false"),
     "gpg.ssh.program=false",
     # git reads a submodule by a second git, with the settings of the submodule.
@@ -73,10 +80,13 @@ async def without_drivers(git: PermittedCommand, root: Root) -> PermittedCommand
     if not git.arguments or git.arguments[0].startswith("-"):
         return git
     _refuse_outside_repository(root)
-    names = await _configured_names(git, root.path)
+    subcommand, *others = git.arguments
+    names, in_repository = await _configured_names(git)
     if "core.worktree" in names:
         raise CommandRefused("Command 'git' may not access this: the repository sets core.worktree")
-    subcommand, *others = git.arguments
+    if subcommand == "diff" and not (in_repository and all(_is_inside(word, root) for word in others)):
+        # git would compare any two folders, as with the option --no-index.
+        raise CommandRefused("Command 'git' may only compare files of the repository in the root")
     arguments = [*_FIRST, *_disabling(names), subcommand, *_WITHOUT_DRIVERS.get(subcommand, ()), *others]
     return replace(git, arguments=arguments)
 
@@ -99,11 +109,22 @@ def _disabling(names: Sequence[str]) -> list[str]:
     ]
 
 
-async def _configured_names(git: PermittedCommand, folder: str) -> Sequence[str]:
-    """Return the names of all settings that git would read, also from included files."""
-    asking = replace(git, arguments=[*_FIRST, "config", "--list", "--name-only", "-z", "--includes"])
+def _is_inside(word: str, root: Root) -> bool:
+    """Return whether git takes an argument for a path in the root: it compares names and does not follow links."""
+    normal = os.path.normpath(word)
+    if os.path.isabs(word):  # noqa: PTH117 - not a path of this system before it is checked
+        return f"{normal}/".startswith(f"{root.path.rstrip('/')}/")
+    return normal.partition("/")[0] != ".."
+
+
+async def _configured_names(git: PermittedCommand) -> tuple[Sequence[str], bool]:
+    """Return the names of all settings that git would read, also from included files, and whether it sees a repository.
+
+    git ignores a damaged repository, and one of another user.
+    """
+    asking = replace(git, arguments=[*_FIRST, "config", "--list", "--name-only", "--show-scope", "-z", "--includes"])
     output = bytearray()
-    running = await RunningCommand.start(asking, folder, has_input=False)
+    running = await RunningCommand.start(asking, has_input=False)
     try:
         with anyio.move_on_after(CONFIGURATION_SECONDS):
             async with anyio.create_task_group() as reading:
@@ -116,7 +137,8 @@ async def _configured_names(git: PermittedCommand, folder: str) -> Sequence[str]
     if running.status != 0 or len(output) > _CONFIGURATION_BYTES:
         problem = output[:200].decode("utf-8", "replace").strip() if running.status else "it is too large"
         raise CommandRefused(f"Command 'git' cannot read the configuration of the repository: {problem}")
-    return output.decode("utf-8", "surrogateescape").split("\0")
+    words = output.decode("utf-8", "surrogateescape").split("\0")
+    return words[1::2], "local" in words[::2]
 
 
 def _refuse_outside_repository(root: Root) -> None:
@@ -125,10 +147,16 @@ def _refuse_outside_repository(root: Root) -> None:
         folder = _git_folder(root)
         root.parts(folder)
         common = Path(folder, _pointer(Path(folder, "commondir")) or ".")
-        root.parts(str(common))
+        for path in (
+            common,
+            *_links_in(common),
+            *_links_in(common / "objects"),
+            *_links_in(common / "objects" / "pack"),
+        ):
+            root.parts(str(path))
     except (Forbidden, InvalidRequest) as error:
         raise CommandRefused(f"Command 'git' may not access this: {error.message}") from None
-    if _pointer(common / "objects" / "info" / "alternates"):
+    if (common / "objects" / "info" / "alternates").exists():
         raise CommandRefused("Command 'git' may not access this: the repository uses the objects of another one")
 
 
@@ -139,12 +167,23 @@ def _git_folder(root: Root) -> str:
     return str(entry)
 
 
+def _links_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries if entry.is_symlink()]
+    except OSError:
+        return []
+
+
 def _pointer(path: Path) -> str:
-    """Return the text of a small file that names a folder; empty if there is none."""
+    """Return the text of a small file that names a folder; empty if there is none. Raises `InvalidRequest`."""
     try:
         if not path.is_file():  # opening a pipe would wait
             return ""
         with path.open(encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(_MAX_POINTER_BYTES).strip()
+            text = file.read(_MAX_POINTER_BYTES + 1)
     except OSError:
         return ""
+    if len(text) > _MAX_POINTER_BYTES:
+        raise InvalidRequest(f"{path.name} of the repository is too long")
+    return text.strip()

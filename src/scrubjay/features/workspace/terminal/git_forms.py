@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from scrubjay.features.workspace.terminal.argument_forms import Check, WordForms, exactly, refusal
 
 _VALUE = r"[\w.,:@%/~^+-]*"
-# -O, --output, --ext-diff, --textconv, --no-index, --submodule and --ignore-submodules are left out on purpose.
+# -O, --output, --ext-diff, --textconv, --no-index, --submodule and --ignore-submodules are left out on purpose, and of
+# the revisions --alternate-refs, which starts a configured program.
 _DIFF = (
     r"-[psuzwbRaWmctrq]|-[UMCBlXD]\d*%?|-U\d+|--cc|--patch|--no-patch|--raw|--patch-with-stat|--patch-with-raw"
     r"|--(stat|dirstat|word-diff|color|color-moved|color-words|abbrev|find-renames|find-copies|break-rewrites"
@@ -29,7 +30,7 @@ _REVISIONS = (
     r"|--(all|reflog|walk-reflogs|merges|no-merges|first-parent|exclude-first-parent-only|reverse|topo-order|date-order"
     r"|author-date-order|all-match|invert-grep|regexp-ignore-case|basic-regexp|extended-regexp|fixed-strings"
     r"|perl-regexp|remove-empty|left-right|left-only|right-only|cherry-pick|cherry|boundary|simplify-by-decoration"
-    r"|full-history|dense|sparse|simplify-merges|show-pulls|merge|parents|children|count|objects|alternate-refs)"
+    r"|full-history|dense|sparse|simplify-merges|show-pulls|merge|parents|children|count|objects)"
 )
 _REVISIONS_VALUED = (
     r"-n|--since|--until|--after|--before|--author|--committer|--grep|--max-count|--skip|--glob|--exclude"
@@ -73,7 +74,7 @@ _SUBCOMMANDS: dict[str, Check] = {
     "shortlog": _forms(
         *(_REVISIONS, r"-[snec]{1,4}|-w[\d,]*|--numbered|--summary|--email|--committer"),
         rf"--group={_VALUE}",
-        valued=(_REVISIONS_VALUED,),
+        valued=(rf"(?!-n$)(?:{_REVISIONS_VALUED})",),  # -n sorts by number here
     ),
     "rev-parse": _forms(
         r"-q|--(verify|quiet|symbolic|symbolic-full-name|show-toplevel|show-prefix|show-cdup|git-dir|absolute-git-dir"
@@ -119,12 +120,22 @@ _SUBCOMMANDS: dict[str, Check] = {
     "branch": _forms(
         r"-a|-r|-v|-vv|-av|-avv|-rv|-ra|-ar|--all|--remotes|--verbose|--list|-l|--show-current|--merged|--no-merged"
         r"|--sort=[\w:,-]+|--no-color|--no-column",
+        valued=(r"--contains|--no-contains|--points-at",),
         operands=None,
     ),
-    "tag": _forms(r"-l|--list|-n\d*|--merged|--no-merged|--sort=[\w:,-]+|--no-column", operands=None),
-    "remote": exactly(r"|-v|--verbose"),
+    "tag": _forms(
+        r"-l|--list|-n\d*|--merged|--no-merged|--sort=[\w:,-]+|--no-column",
+        valued=(r"--contains|--no-contains|--points-at",),
+        operands=None,
+    ),
+    "remote": exactly(r"|-v|--verbose|get-url( --push| --all)? \w[\w./-]*"),
     "stash": exactly(r"list"),
-    "reflog": exactly(r"|show"),
+    # A first word without `show` could be another subcommand.
+    "reflog": exactly(r"|(show )?-\d{1,6}|show( -\d{1,6})?( \w[\w./@-]*)?"),
+    "show-ref": _forms(r"-[dsq]|--(head|heads|branches|tags|dereference|verify|quiet)|--(hash|abbrev)(=\d+)?"),
+    # With a second name it would write.
+    "symbolic-ref": exactly(r"(-q |--quiet |--short )*HEAD"),
+    "check-ignore": _forms(r"-[vqn]{1,3}|--(verbose|quiet|non-matching|no-index)"),
     "worktree": exactly(r"list( --porcelain)?"),
 }
 _LISTS = frozenset({"branch", "tag", "remote", "stash", "reflog", "worktree"})

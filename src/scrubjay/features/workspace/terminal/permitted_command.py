@@ -16,5 +16,7 @@ class PermittedCommand:
     arguments: Sequence[str]
     environment: Mapping[str, str]
     bounds: Bounds
+    folder: str
+    """Its working directory."""
     lists_processes: bool = False
     """True if the output has command lines of other processes; secrets in it must be masked."""

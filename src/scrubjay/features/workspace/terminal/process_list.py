@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from scrubjay.core.command_secrets import masked_arguments, masked_command
+from scrubjay.core.command_secrets import masked_command, masked_process
 from scrubjay.core.errors import Unavailable
 from scrubjay.core.secrets import masked
 
@@ -54,10 +54,7 @@ def _process(pid: int, memory: int) -> RunningProcess | None:
     ticks = os.sysconf("SC_CLK_TCK")
     age = max(0.01, time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / ticks)
     resident = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-    arguments = line.rstrip(b"\0")[: 4 * MAX_COMMAND_CHARACTERS].decode("utf-8", "replace").split("\0")
-    # A program that changes its title leaves one text.
-    shown = masked_arguments(arguments) if len(arguments) > 1 else [masked_command(arguments[0])]
-    command = masked(" ".join(shown)) or f"[{name}]"
+    command = _masked_command_line(line) or f"[{name}]"
     return RunningProcess(
         user=_name(owner),
         pid=pid,
@@ -68,8 +65,19 @@ def _process(pid: int, memory: int) -> RunningProcess | None:
 
 
 def masked_lines(text: str) -> str:
-    """Return the output of a program with the secrets in each line masked."""
-    return "\n".join(masked(masked_command(line)) for line in text.split("\n"))
+    """Return the output of a program that lists processes, with the secrets in each line masked."""
+    return "\n".join(masked(masked_command(" ".join(masked_process(line.split(" "))))) for line in text.split("\n"))
+
+
+def _masked_command_line(line: bytes) -> str:
+    """Return the content of /proc/PID/cmdline as text, with secrets masked."""
+    limit = MAX_MASKED_CHARACTERS
+    kept = line.rstrip(b"\0")
+    if len(kept) > limit:  # without the last word, as in `_shown`
+        kept = kept[:limit].rpartition(b"\0")[0] or kept[:limit].rpartition(b" ")[0]
+    arguments = kept.decode("utf-8", "replace").split("\0")
+    # A program that changes its title leaves one text.
+    return masked(" ".join(masked_process(arguments)) if len(arguments) > 1 else masked_lines(arguments[0]))
 
 
 def _shown(command: str) -> str:

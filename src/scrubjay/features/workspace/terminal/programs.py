@@ -75,6 +75,8 @@ class ProgramRule:
     """Pattern of the arguments, joined by spaces, with which it reads files that no argument names."""
     lists_processes: bool = False
     """True if the output has command lines of other processes; secrets in it are masked."""
+    in_root: bool = True
+    """False for a program that could run configuration files of its working directory, such as `.erlang`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ def _version_only(*options: str) -> ProgramRule:
             return "may only show its version, because it can run any code"
         return None
 
-    return ProgramRule(check, Needs.HELPERS, takes_paths=False)
+    return ProgramRule(check, Needs.HELPERS, takes_paths=False, in_root=False)
 
 
 def _wget(arguments: Sequence[str]) -> str | None:

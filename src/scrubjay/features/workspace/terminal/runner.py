@@ -31,12 +31,12 @@ class RunningCommand(RunningProgram):
         """Set when the output has ended."""
 
     @classmethod
-    async def start(cls, permitted: PermittedCommand, folder: str, *, has_input: bool) -> Self:
+    async def start(cls, permitted: PermittedCommand, *, has_input: bool) -> Self:
         process, lifeline = await start_supervised(
             permitted.program,
             permitted.arguments,
             environment=permitted.environment,
-            folder=folder,
+            folder=permitted.folder,
             bounds=permitted.bounds,
             stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE,

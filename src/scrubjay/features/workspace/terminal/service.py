@@ -127,7 +127,7 @@ class Terminal:
     async def _run(self, permitted: PermittedCommand, output: _OutputBuffer, caller: Caller) -> int:
         """Return the exit status. The program no longer runs when this returns or is cancelled."""
         async with self._slots:
-            running = await RunningCommand.start(permitted, self._policy.root.path, has_input=False)
+            running = await RunningCommand.start(permitted, has_input=False)
             try:
                 async with anyio.create_task_group() as reading:
                     reading.start_soon(running.read_output, output.add)
@@ -159,7 +159,7 @@ class Terminal:
                 hint="only allowlisted programs with read-only arguments are started",
                 details={"reason": "refused"},
             ) from None
-        session = await self._sessions.start(permitted, self._policy.root.path, caller)
+        session = await self._sessions.start(permitted, caller)
         return session.command, await self._sessions.read(session, seconds)
 
     async def read_output(self, pid: int, *, seconds: float, owner: str) -> SessionOutput:

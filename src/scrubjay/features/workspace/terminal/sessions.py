@@ -69,7 +69,7 @@ class Sessions:
         self._sessions: dict[int, ProgramSession] = {}
         self._starting = 0
 
-    async def start(self, permitted: PermittedCommand, folder: str, caller: Caller) -> ProgramSession:
+    async def start(self, permitted: PermittedCommand, caller: Caller) -> ProgramSession:
         """Start a session. Raises `RateLimited` at the maximum number of sessions."""
         if self._starting + len(self.alive()) >= self._max_sessions:
             raise RateLimited(
@@ -78,7 +78,7 @@ class Sessions:
             )
         self._starting += 1
         try:
-            running = await RunningCommand.start(permitted, folder, has_input=True)
+            running = await RunningCommand.start(permitted, has_input=True)
             pid = None
             with anyio.move_on_after(START_SECONDS):
                 pid = await running.pid()
