@@ -11,9 +11,13 @@ from zlib import crc32
 import apsw
 
 from scrubjay.core.errors import StoreUnusable
+from scrubjay.db.damage_report import REPAIR_HINT, report_damage
 
 FUNCTION = "row_checksum"
 """Name of the SQL function that the triggers call."""
+
+INTACT_FUNCTION = "is_intact_row"
+"""Name of the SQL function with which queries leave out damaged rows; see `intact.sql`."""
 
 UNREADABLE = (apsw.CorruptError, UnicodeDecodeError)
 """Errors of a query that reads damaged rows or pages."""
@@ -52,7 +56,7 @@ class DamagedRow(StoreUnusable):
     def __init__(self, table: str, row_id: object = None) -> None:
         super().__init__(
             f"a row of {table} is damaged" if row_id is None else f"the {table} {row_id!s:.80} is damaged",
-            hint="`scrubjay store check` lists all damage; `scrubjay store repair` recovers the rest of the store",
+            hint=REPAIR_HINT,
         )
 
 
@@ -62,6 +66,17 @@ def row_checksum(*values: Value) -> int:
     Texts are bytes because those of a damaged row may not be text.
     """
     return crc32(ascii(values).encode())
+
+
+def is_intact_row(table: str, checksum: Value, *values: Value) -> bool:
+    """Return True if the values of a row, with its texts as bytes, have this checksum; report it as damaged otherwise.
+
+    Queries call this before they decode any text, so that one damaged row does not make a whole query fail.
+    """
+    if crc32(ascii(values).encode()) == checksum:
+        return True
+    report_damage(table, values[0] if type(values[0]) is int else values)
+    return False
 
 
 def is_intact(checksum: int | None, values: Sequence[Value]) -> bool:
@@ -75,7 +90,11 @@ def is_intact(checksum: int | None, values: Sequence[Value]) -> bool:
 
 def checked_columns(columns: Sequence[tuple[str, str]], row: str = "") -> str:
     """Return the SQL call that computes the checksum of a row, given the names and types of its other columns."""
-    values = ", ".join(
+    return f"{FUNCTION}({checked_values(columns, row)})"
+
+
+def checked_values(columns: Sequence[tuple[str, str]], row: str = "") -> str:
+    """Return the values that the checksum of a row covers, as arguments of a SQL function."""
+    return ", ".join(
         f"CAST({row}{name} AS BLOB)" if declared == "TEXT" else f"{row}{name}" for name, declared in columns
     )
-    return f"{FUNCTION}({values})"

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import apsw
 
 from scrubjay.core.errors import StoreUnusable, Unavailable
-from scrubjay.db.sqlite.checksums import FUNCTION, row_checksum
+from scrubjay.db.sqlite.checksums import FUNCTION, INTACT_FUNCTION, is_intact_row, row_checksum
 from scrubjay.db.sqlite.schema_version import refuse_other_schema
 
 T = TypeVar("T")
@@ -61,6 +61,7 @@ class Connection:
         self._execute: Callable[..., Any] = self._apsw.execute
         self._apsw.set_busy_timeout(round(busy_seconds * 1000))
         self._apsw.create_scalar_function(FUNCTION, row_checksum, deterministic=True)
+        self._apsw.create_scalar_function(INTACT_FUNCTION, is_intact_row, deterministic=True)
         if ignore_schema_damage:  # before the first statement reads the schema: leaves out what is damaged in it
             self.pragma("writable_schema", 1)
         self.pragma("synchronous", "FULL")

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import apsw
 
 from scrubjay.core.errors import Busy, StoreUnusable, Unavailable
+from scrubjay.db.damage_report import REPAIR_HINT, current_damage
 
 _BUSY = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 _UNREACHABLE = (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError)
@@ -52,6 +53,11 @@ def translate_error(error: BaseException) -> BaseException:
             f"the store is damaged, or the file is not a store ({error})",
             hint="`scrubjay store check` lists the damage; `scrubjay store repair` or a backup can replace the store",
         )
+    if isinstance(error, apsw.SQLError) and "malformed JSON" in str(error):  # our own JSON is valid
+        return StoreUnusable(f"a row of the store is damaged ({error})", hint=REPAIR_HINT)
+    if isinstance(error, apsw.ConstraintError) and (damage := current_damage()):
+        # A row that was left out as damaged is still there, and has the id or key of the new one.
+        return damage.error("a damaged row is in the way of this write; nothing was changed")
     return error
 
 

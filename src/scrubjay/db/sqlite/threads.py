@@ -9,6 +9,8 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -38,6 +40,7 @@ class QueuedWork(Generic[T]):
         self._work = work
         self._loop = asyncio.get_running_loop()
         self._turn = threading.Lock()  # taken once: by the thread that starts the work, or by the timeout
+        self._context = copy_context()  # of the caller, whose report gets the damaged rows
         self.outcome: asyncio.Future[T] = self._loop.create_future()
 
     def run(self, connection: Connection) -> None:
@@ -48,9 +51,9 @@ class QueuedWork(Generic[T]):
         work = self._work
         del self._work
         try:
-            result = work(connection)
+            result = self._context.run(_run_translated, work, connection)
         except BaseException as error:  # any exception belongs to the caller and must not end the thread
-            self._deliver(self._fail, translate_error(error))
+            self._deliver(self._fail, error)
         else:
             self._deliver(self._succeed, result)
 
@@ -161,10 +164,8 @@ class Readers(WorkerThreads):
         self.check_open()
         if self._here is None:
             raise Unavailable("the store is closed", hint="open it again")
-        try:
-            return _run_one_statement(self._here, work) if is_one_statement else in_snapshot(self._here, work)
-        except BaseException as error:
-            raise translate_error(error) from error
+        run = _run_one_statement if is_one_statement else in_snapshot
+        return _run_translated(partial(run, work=work), self._here)
 
     def check_schema_inline(self) -> None:
         """Raise `StoreUnusable` if another version migrated the store; does nothing unless `open_inline` was called."""
@@ -348,6 +349,16 @@ class ReadOnlyWriter(Writer):
 
     async def close(self) -> None:
         """Do nothing: no thread was started."""
+
+
+def _run_translated(work: Work[T], connection: Connection) -> T:
+    """Run the work; raise our errors instead of SQLite's."""
+    try:
+        return work(connection)
+    except BaseException as error:
+        if (translated := translate_error(error)) is error:
+            raise
+        raise translated from error
 
 
 def _run_one_statement(connection: Connection, work: Work[T]) -> T:

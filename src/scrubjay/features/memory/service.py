@@ -93,18 +93,7 @@ class RecallOutcome:
     seconds: Mapping[str, float]
     """Duration of each stage."""
     degraded: str | None
-    """Why the result may be incomplete; None if nothing failed."""
-
-
-def damage_notice(damaged: int) -> str | None:
-    """Return the notice for a result without this number of damaged memories; None without damage."""
-    if not damaged:
-        return None
-    return f"{damaged} damaged {'memory is' if damaged == 1 else 'memories are'} left out: run `scrubjay store check`"
-
-
-def _join_reasons(*reasons: str | None) -> str | None:
-    return "; ".join(reason for reason in reasons if reason) or None
+    """Why the result may be incomplete, apart from damaged rows; None if nothing failed."""
 
 
 class MemoryService:
@@ -331,7 +320,7 @@ class MemoryService:
             searched=recall_selection.pool.text_count,
             terms=recall_selection.pool.terms,
             seconds=stopwatch.laps,
-            degraded=_join_reasons(degraded, damage_notice(recall_selection.damaged)),
+            degraded=degraded,
         )
 
     async def _with_event_span(
