@@ -22,8 +22,9 @@ class Read:
 
 # A link needs an index of code, and a discussion another agent that is waiting for messages.
 _MORE_ROWS = f"""
-INSERT INTO memory_link (seq, root, name, origin, path, symbol, first_line, last_line, linked_at, text)
-VALUES (1, '/zoo', '{MARK}.py::feed', 'named', '{MARK}.py', 'feed', 1, 2, 3, 'def feed(): pass');
+INSERT INTO memory_link (seq, root, name, origin, path, symbol, blob, digest, first_line, last_line, linked_at, text)
+VALUES (1, '/zoo', '{MARK}.py::feed', 'named', '{MARK}.py', 'feed', 'b', 'd', 1, 2, 3, 'def feed(): pass');
+INSERT INTO access_key (id, name, digest, scopes, created_at) VALUES ('key_1', '{MARK}', x'00', '["memory"]', 1);
 INSERT INTO agent_message (id, owner, thread_id, sender, recipient, content, created_at)
 VALUES ('msg_1', '', 't', 'a', 'b', 'Where is the {MARK}?', 1);
 INSERT INTO agent_reply (message_seq, sender, content, way, complete, created_at)
@@ -67,6 +68,7 @@ async def fill_store(call: Caller, home: Path, folder: Path) -> list[Read]:
     await call("persona", action="set_session", content=f"Talk about the {MARK}.", session_id="s1")
     rule = {"effect": "deny", "tool_name": "Bash", "field": "command", "match_type": "prefix"}
     await call("add_permission_rule", pattern=f"rm {MARK}", **rule)
+    await call("compact_index")
     connection = Connection(home / "scrubjay.db", 5.0)
     connection.execute(_MORE_ROWS)
     connection.close()

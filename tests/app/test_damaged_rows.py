@@ -2,13 +2,20 @@
 
 import random
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scrubjay.app.sqlite_store import SqliteStore
+from scrubjay.app.store_repair import repair_store
+from scrubjay.core.errors import StoreUnusable, Unauthenticated
 from scrubjay.db.sqlite.checksums import COVERED_TABLES
 from scrubjay.db.sqlite.connections import Connection
+from scrubjay.features.hooks.hook_reader import open_hook_reader
+from scrubjay.features.keys.authenticator import KeyAuthenticator
+from scrubjay.features.keys.store import KeyStore
 from tests.app.full_store import MARK, Read, fill_store, merge_log, perform
 from tests.surfaces.callers import python_caller
 
@@ -32,10 +39,13 @@ COLUMNS: Mapping[str, str] = {
     "agent_reply": "content",
     "persona": "content",
     "permission_rule": "pattern",
+    "tool_call": "result",
+    "job": "result",
+    "access_key": "name",
 }
 DAMAGE: Mapping[str, bytes] = {"another letter": b"!wrong!", "text that is not UTF-8": b"!wrong\xff"}
-# Links are read only with the code that they name.
-UNREAD = {"memory_link"}
+# Links are read only with the code that they name, and keys by no tool.
+UNREAD = {"memory_link", "access_key"}
 
 # Tables without checksums, each with the reason.
 NOT_COVERED: Mapping[str, str] = {
@@ -66,9 +76,6 @@ NOT_COVERED: Mapping[str, str] = {
     "pattern_vector": "can be computed again",
     "learned_episode": "references",
     "schema_history": "versions",
-    "tool_call": "the call history, which is kept for days",
-    "job": "ended jobs, which are kept for days",
-    "access_key": "a damaged key matches no digest",
 }
 
 
@@ -125,6 +132,39 @@ async def test_damaged_rows_of_a_table_are_left_out_of_every_answer_which_says_s
     assert any(one.says_damaged for one in outcomes) or table in UNREAD
     missing = [one for one in outcomes if one.error is not None and one.error.code == "not_found"]
     assert missing == [], "what is damaged is not reported as missing"
+
+
+async def test_a_store_whose_only_key_is_damaged_stays_closed_also_after_a_repair(
+    full: tuple[bytes, list[Read]], tmp_path: Path
+) -> None:
+    (tmp_path / "scrubjay.db").write_bytes(full[0])
+    damage_every_row(tmp_path, "access_key", DAMAGE["another letter"])
+    for lost in ([], ["access_key key_1 (row 1): its checksum does not match its values; the key is revoked"]):
+        if lost:
+            assert repair_store(tmp_path, 5.0, only_report=False).lost == lost
+        store = await SqliteStore.open(tmp_path)
+        authenticator = KeyAuthenticator(partial(_keys_of, store))
+        with pytest.raises(Unauthenticated):
+            await authenticator.authenticate(None)
+        assert not await authenticator.has_active_key()
+        await store.close()
+
+
+async def _keys_of(store: SqliteStore) -> KeyStore:
+    return store.keys
+
+
+async def test_a_damaged_rule_makes_no_decision_possible_instead_of_allowing_what_it_denies(
+    full: tuple[bytes, list[Read]], tmp_path: Path
+) -> None:
+    (tmp_path / "scrubjay.db").write_bytes(full[0])
+    damage_every_row(tmp_path, "permission_rule", DAMAGE["another letter"])
+    with open_hook_reader(tmp_path / "scrubjay.db") as reader, pytest.raises(StoreUnusable, match="permission_rule"):
+        reader.rules(["/zoo"])
+    store = await SqliteStore.open(tmp_path)
+    with pytest.raises(StoreUnusable, match="permission_rule"):
+        await store.permissions.holding_at(["/zoo"])
+    await store.close()
 
 
 @pytest.mark.parametrize("seed", range(24))

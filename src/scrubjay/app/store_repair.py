@@ -297,6 +297,9 @@ class _Recovery:
         elif name == "audience":
             self._rescue_audience(row)
             return
+        elif name == "access_key":
+            self._revoke_key(row)
+            return
         if name not in _SEARCH_DATA:
             self._report.lost.append(describe_row(name, CheckedRow(row.key, row.id, row.values, problem)))
 
@@ -328,6 +331,12 @@ class _Recovery:
         self._report.uncertain.append(
             f"{describe_row('audience', row)}; its memories are now private to the session {session}"
         )
+
+    def _revoke_key(self, row: CheckedRow) -> None:
+        """Keep the row of a key as a revoked key: a store without keys would be open to callers without a key."""
+        number = self._new.value(_SQL["count_keys"])
+        self._new.execute(_SQL["add_revoked_key"], {"id": f"recovered-{number}", "digest": os.urandom(32)})
+        self._report.lost.append(f"{describe_row('access_key', row)}; the key is revoked")
 
     def _drop_orphans(self) -> None:
         """Delete rows whose parents are lost, and report those with content of users."""

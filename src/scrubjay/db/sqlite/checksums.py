@@ -47,6 +47,9 @@ COVERED_TABLES = (
     "agent_reply",
     "persona",
     "permission_rule",
+    "tool_call",
+    "job",
+    "access_key",
 )
 
 
@@ -68,24 +71,27 @@ def row_checksum(*values: Value) -> int:
     return crc32(ascii(values).encode())
 
 
-def is_intact_row(table: str, checksum: Value, *values: Value) -> bool:
+def is_intact_row(table: str, has_bytes_for_text: int, checksum: Value, *values: Value) -> bool:
     """Return True if the values of a row, with its texts as bytes, have this checksum; report it as damaged otherwise.
 
-    Queries call this before they decode any text, so that one damaged row does not make a whole query fail.
+    Queries call this before they decode any text, so that one damaged row does not make a whole query fail. One bit
+    turns a text into bytes that have the same checksum.
     """
-    if crc32(ascii(values).encode()) == checksum:
+    if not has_bytes_for_text and crc32(ascii(values).encode()) == checksum:
         return True
     report_damage(table, values[0] if type(values[0]) is int else values)
     return False
 
 
-def is_intact(checksum: int | None, values: Sequence[Value]) -> bool:
+def is_intact(checksum: int | None, values: Sequence[Value], *, byte_columns: int = 0) -> bool:
     """Return True if the values of a row, in the order of its columns, have this checksum.
 
-    The row must have no column for bytes: bytes in a column for text are damage.
+    `byte_columns` is the number of columns for bytes; bytes in a column for text are damage.
     """
     encoded = [value.encode() if type(value) is str else value for value in values]
-    return checksum == crc32(ascii(tuple(encoded)).encode()) and bytes not in map(type, values)
+    if checksum != crc32(ascii(tuple(encoded)).encode()):
+        return False
+    return sum(type(value) is bytes for value in values) == byte_columns if byte_columns else bytes not in map(type, values)
 
 
 def checked_columns(columns: Sequence[tuple[str, str]], row: str = "") -> str:

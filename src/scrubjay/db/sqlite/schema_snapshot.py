@@ -69,7 +69,9 @@ def render_conditions(connection: Connection) -> str:
 def _condition(connection: Connection, table: str) -> str:
     columns = [(name, declared) for _, name, declared, *_ in connection.execute(f"PRAGMA table_info({table})")]
     checked = [column for column in columns if column[0] != "checksum"]
-    call = f"{INTACT_FUNCTION}('{table}', {table}.checksum, {checked_values(checked, f'{table}.')})"
+    texts = ", ".join(f"typeof({table}.{name})" for name, declared in checked if declared == "TEXT")
+    values = checked_values(checked, f"{table}.")
+    call = f"{INTACT_FUNCTION}('{table}', 'blob' IN ({texts}), {table}.checksum, {values})"
     lines = textwrap.wrap(call.replace(" AS ", "\0"), width=116, subsequent_indent="    ", break_long_words=False)
     condition = "\n".join(lines).replace("\0", " AS ")
     return f"-- {table} --\n-- Rows of {table} that are intact.\n{condition}\n"

@@ -17,7 +17,7 @@ from scrubjay.core.policies import StorageQuota
 from scrubjay.core.scopes import Scope, Visibility
 from scrubjay.db.damage_report import report_damage
 from scrubjay.db.sqlite.change_log import Revision, latest_revision, vector_kinds
-from scrubjay.db.sqlite.checksums import UNREADABLE, DamagedRow
+from scrubjay.db.sqlite.checksums import DAMAGE, UNREADABLE, DamagedRow
 from scrubjay.db.sqlite.columns import json_text, json_value, microseconds, optional_microseconds
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import index_text, match_all
@@ -498,7 +498,10 @@ def _put_once(
                 "this idempotency_key was already used for a different write",
                 hint="use a new key for every new write, and the same key only to retry a write",
             )
-        return IdempotentOutcome([receipt_from(one) for one in json_value(receipts)], None)
+        try:
+            return IdempotentOutcome([receipt_from(one) for one in json_value(receipts)], None)
+        except DAMAGE as error:
+            raise DamagedRow("write_once", once.key) from error
     outcomes = _put(connection, writes, allowance)
     receipts = [make_receipt(outcome) for outcome in outcomes]
     noted = json_text([asdict(receipt) for receipt in receipts])

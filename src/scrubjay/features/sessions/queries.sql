@@ -112,6 +112,7 @@ INSERT INTO tool_call_memory (memory_id, call_seq) SELECT value, :call FROM json
 SELECT tool, arguments, result, success, milliseconds, called_at, erased
 FROM tool_call
 WHERE session_seq = (SELECT seq FROM session WHERE coalesce(project_id, '') = coalesce(:project, '') AND id = :id)
+    AND {../../db/sqlite/intact.tool_call}
 
 -- calls_ended_between --
 -- The calls of a project that ended between two times.
@@ -121,6 +122,7 @@ WHERE coalesce(session.project_id, '') = coalesce(:project, '')
     AND called_at BETWEEN :begun_after AND :until
     AND called_at + CAST(round(1000 * milliseconds) AS INTEGER) > :after
     AND called_at + CAST(round(1000 * milliseconds) AS INTEGER) <= :until
+    AND {../../db/sqlite/intact.tool_call}
 
 -- calls_newest --
 -- Return the calls of a session, newest first.

@@ -92,7 +92,7 @@ SELECT
     min(expires_at) FILTER (WHERE expires_at > :now),
     count(*) FILTER (WHERE expires_at <= :now AND {waiting})
 FROM working_item
-WHERE {in_scope}
+WHERE {in_scope} AND {../../db/sqlite/intact.working_item}
 
 -- candidates --
 -- Waiting items, soonest to expire first, each with all items of its move; a null session means all scopes.
