@@ -93,7 +93,9 @@ def damage_every_row(home: Path, table: str, damage: bytes) -> None:
     connection = Connection(home / "scrubjay.db", 5.0)
     connection.execute(f"PRAGMA ignore_check_constraints = 1; DROP TRIGGER {table}_checksum_changed")
     column = COLUMNS[table]
-    connection.execute(f"UPDATE {table} SET {column} = CAST(CAST({column} AS BLOB) || :damage AS TEXT)", {"damage": damage})
+    connection.execute(
+        f"UPDATE {table} SET {column} = CAST(CAST({column} AS BLOB) || :damage AS TEXT)", {"damage": damage}
+    )
     connection.close()
 
 

@@ -12,6 +12,7 @@ import apsw
 
 from scrubjay.core.errors import StoreUnusable
 from scrubjay.db.damage_report import REPAIR_HINT, report_damage
+from scrubjay.db.sqlite.named_queries import load_queries
 
 FUNCTION = "row_checksum"
 """Name of the SQL function that the triggers call."""
@@ -91,7 +92,18 @@ def is_intact(checksum: int | None, values: Sequence[Value], *, byte_columns: in
     encoded = [value.encode() if type(value) is str else value for value in values]
     if checksum != crc32(ascii(tuple(encoded)).encode()):
         return False
-    return sum(type(value) is bytes for value in values) == byte_columns if byte_columns else bytes not in map(type, values)
+    return (
+        sum(type(value) is bytes for value in values) == byte_columns
+        if byte_columns
+        else bytes not in map(type, values)
+    )
+
+
+def without_checksums(sql: str) -> str:
+    """Return a query for a store that has no checksums yet."""
+    for condition in load_queries(__file__, "intact").values():
+        sql = sql.replace(condition, "true")
+    return sql
 
 
 def checked_columns(columns: Sequence[tuple[str, str]], row: str = "") -> str:

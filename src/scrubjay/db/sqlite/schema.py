@@ -7,7 +7,14 @@ from pathlib import Path
 from scrubjay import __version__
 from scrubjay.core.errors import StoreUnusable
 from scrubjay.db.sqlite.connections import Connection, in_transaction
-from scrubjay.db.sqlite.schema_snapshot import CONDITIONS, SCRIPT, Snapshot, load_snapshot, render_conditions, render_snapshot
+from scrubjay.db.sqlite.schema_snapshot import (
+    CONDITIONS,
+    SCRIPT,
+    Snapshot,
+    load_snapshot,
+    render_conditions,
+    render_snapshot,
+)
 from scrubjay.db.sqlite.schema_version import newer_schema, schema_version, set_schema_version
 
 # Identifies a database file as ours (`PRAGMA application_id`): "Reco", after the previous name Recollect.

@@ -121,7 +121,7 @@ DELETE FROM episode WHERE seq = :seq
 -- find --
 -- Visible episodes, most recently created first.
 SELECT {columns} FROM episode
-WHERE {visible} AND {../../db/sqlite/intact.episode} AND {matches_filter} AND (:after IS NULL OR episode.seq < :after)
+WHERE {visible} AND {../../db/sqlite/intact.episode} AND {matches_filter} AND (:after IS NULL OR episode.seq < :after AND +episode.seq < :after)
 ORDER BY episode.seq DESC
 LIMIT :limit
 

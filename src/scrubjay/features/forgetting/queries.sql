@@ -22,7 +22,7 @@ memory.protected, memory.superseded_by IS NOT NULL
 -- Every memory, in the order of row numbers.
 SELECT memory.seq, {aging_columns}
 FROM memory LEFT JOIN memory_use ON memory_use.seq = memory.seq
-WHERE memory.seq > :after AND {../../db/sqlite/intact.memory}
+WHERE memory.seq > :after AND +memory.seq > :after AND {../../db/sqlite/intact.memory}
 ORDER BY memory.seq
 LIMIT :limit
 

@@ -333,7 +333,7 @@ SELECT model, count(*) FROM memory_vector WHERE length(vector) > 0 GROUP BY mode
 -- Memories of every scope, in the order of ids.
 SELECT {columns}
 FROM memory JOIN audience ON audience.id = memory.audience_id
-WHERE memory.id > :after
+WHERE memory.id > :after AND +memory.id > :after
 ORDER BY memory.id
 LIMIT :limit
 

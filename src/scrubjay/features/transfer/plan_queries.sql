@@ -41,7 +41,7 @@ INSERT INTO incoming_plan (import_id, content) VALUES (:import_id, :content)
 
 -- staged --
 -- The next staged tasks and goals in order.
-SELECT seq, content FROM incoming_plan WHERE import_id = :import_id AND seq > :after ORDER BY seq LIMIT 500
+SELECT seq, content FROM incoming_plan WHERE import_id = :import_id AND seq > :after AND +seq > :after ORDER BY seq LIMIT 500
 
 -- erase_tasks --
 -- Delete all tasks.

@@ -9,7 +9,7 @@ pattern.last_used, pattern.created_at, pattern.last_seen,
     FROM (
         SELECT episode.id, pattern_evidence.seq AS place
         FROM pattern_evidence JOIN episode ON episode.seq = pattern_evidence.episode_seq
-        WHERE pattern_evidence.pattern_seq = pattern.seq AND {../../../db/sqlite/intact.episode}
+        WHERE pattern_evidence.pattern_seq = pattern.seq
         ORDER BY pattern_evidence.seq DESC
         LIMIT 50
     )
