@@ -1,5 +1,6 @@
 """Translation of SQLite's errors into ours."""
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -12,6 +13,8 @@ _BUSY = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 _UNREACHABLE = (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError)
 # Text columns held valid UTF-8 when they were written, so a decoding error means damage.
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, UnicodeDecodeError)
+# All SQL and JSON is our own and valid.
+_BAD_SCHEMA_OR_JSON = re.compile(r"malformed|^no such \w+: |^error in ")
 
 
 def lock_timeout(seconds: float) -> Busy:
@@ -53,11 +56,12 @@ def translate_error(error: BaseException) -> BaseException:
             f"the store is damaged, or the file is not a store ({error})",
             hint="`scrubjay store check` lists the damage; `scrubjay store repair` or a backup can replace the store",
         )
-    if isinstance(error, apsw.SQLError) and "malformed JSON" in str(error):  # our own JSON is valid
-        return StoreUnusable(f"a row of the store is damaged ({error})", hint=REPAIR_HINT)
-    if isinstance(error, apsw.ConstraintError) and (damage := current_damage()):
-        # A row that was left out as damaged is still there, and has the id or key of the new one.
-        return damage.error("a damaged row is in the way of this write; nothing was changed")
+    if isinstance(error, apsw.SQLError) and _BAD_SCHEMA_OR_JSON.search(str(error)):
+        return StoreUnusable(f"the store is damaged ({error})", hint=REPAIR_HINT)
+    if isinstance(error, apsw.ConstraintError):
+        # Our writes violate no constraint, unless a row that they found or left out is damaged.
+        notice = (damage.notice() if (damage := current_damage()) else None) or "the store may be damaged"
+        return StoreUnusable(f"nothing was changed: {notice} ({error})", hint=REPAIR_HINT)
     return error
 
 
