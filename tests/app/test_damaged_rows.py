@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from scrubjay.app.sqlite_store import SqliteStore
@@ -167,6 +168,33 @@ async def test_a_damaged_rule_makes_no_decision_possible_instead_of_allowing_wha
     with pytest.raises(StoreUnusable, match="permission_rule"):
         await store.permissions.holding_at(["/zoo"])
     await store.close()
+
+
+async def test_memories_are_read_and_written_although_the_index_of_code_is_damaged(
+    full: tuple[bytes, list[Read]], tmp_path: Path
+) -> None:
+    (tmp_path / "scrubjay.db").write_bytes(full[0])
+    (tmp_path / "code.db").write_bytes(random.Random(1).randbytes(30_000))
+    writes = [
+        Read("remember", {"content": f"`feed` in {MARK}.py is slow", "key": "key-7"}),
+        Read("correct", {"what_was_wrong": "enclosure 0", "what_is_right": "enclosure 9"}),
+        Read("forget", {"key": "key-1"}),
+    ]
+    reads = [read for read in full[1] if read.tool not in ("review_stale", "ask_mimo", "health_check")]
+    async with python_caller(tmp_path) as call:
+        outcomes = await perform(call, [*reads, *writes])
+    assert [(one.read, one.text) for one in outcomes if one.error is not None] == []
+    assert any("were not compared with their code: code.db is damaged" in one.text for one in outcomes)
+
+
+def test_a_store_that_has_another_schema_than_it_says_is_refused(
+    full: tuple[bytes, list[Read]], tmp_path: Path
+) -> None:
+    data = bytearray(full[0])
+    data[60:64] = (12).to_bytes(4, "big")  # the field `user_version`
+    (tmp_path / "scrubjay.db").write_bytes(data)
+    with pytest.raises(StoreUnusable, match="damaged"):
+        anyio.run(partial(SqliteStore.open, tmp_path))
 
 
 @pytest.mark.parametrize("seed", range(24))

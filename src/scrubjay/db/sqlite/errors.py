@@ -13,8 +13,8 @@ _BUSY = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 _UNREACHABLE = (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError)
 # Text columns held valid UTF-8 when they were written, so a decoding error means damage.
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, UnicodeDecodeError)
-# All SQL and JSON is our own and valid.
-_BAD_SCHEMA_OR_JSON = re.compile(r"malformed|^no such \w+: |^error in ")
+# All SQL and JSON is our own and valid for the schema version that the database says it has.
+_BAD_SCHEMA_OR_JSON = re.compile(r"malformed|^no such \w+: |^error in |already exists$|^duplicate column ")
 
 
 def lock_timeout(seconds: float) -> Busy:
@@ -54,7 +54,7 @@ def translate_error(error: BaseException) -> BaseException:
     if isinstance(error, _DAMAGED):
         return StoreUnusable(
             f"the store is damaged, or the file is not a store ({error})",
-            hint="`scrubjay store check` lists the damage; `scrubjay store repair` or a backup can replace the store",
+            hint=REPAIR_HINT,
         )
     if isinstance(error, apsw.SQLError) and _BAD_SCHEMA_OR_JSON.search(str(error)):
         return StoreUnusable(f"the store is damaged ({error})", hint=REPAIR_HINT)

@@ -166,4 +166,5 @@ SELECT episode.seq, episode.end_time, episode_terms.terms
 FROM json_each(:seqs) AS wanted
 JOIN episode ON episode.seq = wanted.value
 JOIN episode_terms ON episode_terms.rowid = episode.seq
+WHERE {../../db/sqlite/intact.episode}
 ORDER BY episode.seq

@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 
 from scrubjay.core.clock import Clock, system_clock
-from scrubjay.core.errors import InvalidRequest, NotFound, Unavailable
+from scrubjay.core.errors import Busy, InvalidRequest, NotFound, StoreUnusable, Unavailable
 from scrubjay.core.ids import new_id
 from scrubjay.core.lazy import lazy_module
 from scrubjay.core.policies import SecretsPolicy, StorageQuota
@@ -64,6 +64,8 @@ INLINE_CHARACTERS = 20_000
 # Fields that a memory takes from its draft unchanged, but for the subject.
 _CONTENT_FIELDS = tuple(field.name for field in fields(MemoryContent))
 _CONTENT = frozenset({"content"})
+# Memories can be written and recalled without the index of code.
+_UNREADABLE_CODE = (StoreUnusable, Unavailable, Busy)
 # Fields of a draft that become the links of the memory.
 _CODE_FIELDS = frozenset({"about", "repository"})
 _LINKS = frozenset({"links"})
@@ -261,15 +263,21 @@ class MemoryService:
         changed = [one.memory for one in outcomes if isinstance(one, Updated) and one.memory.links]
         for visibility in {Visibility(one.project_id, one.session_id) for one in changed}:
             ids = [one.id for one in changed if Visibility(one.project_id, one.session_id) == visibility]
-            await self._link_reviewer.renew(ids, visibility)
+            try:
+                await self._link_reviewer.renew(ids, visibility)
+            except _UNREADABLE_CODE as error:  # the memories are written; review_stale names them later
+                logger.warning("links to code were not renewed", extra={"problem": error.message})
 
-    async def _with_reviews(self, hits: Sequence[Hit], visibility: Visibility) -> Sequence[Hit]:
-        """Return the hits with the current state of the code that they are about."""
+    async def _with_reviews(self, hits: Sequence[Hit], visibility: Visibility) -> tuple[Sequence[Hit], str | None]:
+        """Return the hits with the current state of the code that they are about, and why it is not known, if so."""
         linked = [hit.memory for hit in hits if hit.memory.links]
         if not linked or self._link_reviewer is None:
-            return hits
-        reviews = {one.memory.id: one for one in await self._link_reviewer.review(linked, visibility)}
-        return [replace(hit, review=reviews.get(hit.memory.id)) for hit in hits]
+            return hits, None
+        try:
+            reviews = {one.memory.id: one for one in await self._link_reviewer.review(linked, visibility)}
+        except _UNREADABLE_CODE as error:  # memories can be recalled without the index of code
+            return hits, f"memories were not compared with their code: {error.message}"
+        return [replace(hit, review=reviews.get(hit.memory.id)) for hit in hits], None
 
     async def recall(
         self, query: str, visibility: Visibility, filter: MemoryFilter, options: RecallOptions
@@ -309,8 +317,9 @@ class MemoryService:
         stopwatch.lap("reading memories")
         hits, near_misses = recall_selection.to_hits(memories)
         self.uses.count(hit.memory.id for hit in hits)
+        hits, unreviewed = await self._with_reviews(hits, visibility)
         return RecallOutcome(
-            hits=await self._with_reviews(hits, visibility),
+            hits=hits,
             order=recall_selection.order,
             near_misses=near_misses,
             considered=recall_selection.considered,
@@ -320,7 +329,7 @@ class MemoryService:
             searched=recall_selection.pool.text_count,
             terms=recall_selection.pool.terms,
             seconds=stopwatch.laps,
-            degraded=degraded,
+            degraded="; ".join(reason for reason in (degraded, unreviewed) if reason) or None,
         )
 
     async def _with_event_span(
