@@ -18,7 +18,7 @@ from scrubjay.core.lazy import lazy_module
 from scrubjay.core.paths import create_private, make_private
 from scrubjay.core.temporary_files import remove_abandoned
 from scrubjay.db.database import CheckReport, StoreInfo
-from scrubjay.db.sqlite.connections import Connection, is_read_only_medium, refuse_old_sqlite
+from scrubjay.db.sqlite.connections import Connection, file_identity, is_read_only_medium, refuse_old_sqlite
 from scrubjay.db.sqlite.errors import disk_full
 from scrubjay.db.sqlite.mounts import refuse_network_file_system
 from scrubjay.db.sqlite.named_queries import load_queries
@@ -201,10 +201,18 @@ class SqliteStore:
             except BaseException:
                 await writer.close()
                 raise
+        connect = partial(
+            Connection,
+            database,
+            busy_seconds,
+            read_only=True,
+            schema=newest_version(),
+            identity=file_identity(database),
+        )
         return cls(
             home,
             writer,
-            Readers(lambda: Connection(database, busy_seconds, read_only=True, schema=newest_version()), readers),
+            Readers(connect, readers),
             clock=clock,
             lease_seconds=lease_seconds,
             busy_seconds=busy_seconds,
@@ -220,8 +228,8 @@ class SqliteStore:
         await self._writer.write(lambda connection: None)
 
     def problem(self) -> ScrubjayError | None:
-        if self._writer.last_failure is not None:
-            return self._writer.last_failure
+        if (failure := self._writer.last_failure or self._readers.last_failure) is not None:
+            return failure
         try:
             self._readers.check_schema_inline()
             free = shutil.disk_usage(self._database.parent).free

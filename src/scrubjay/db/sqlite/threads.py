@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import apsw
 
 from scrubjay.core.errors import ScrubjayError, StoreUnusable, Unavailable
+from scrubjay.db.sqlite.checksums import DamagedRow
 from scrubjay.db.sqlite.connections import Connection, Work, in_snapshot, in_transaction
 from scrubjay.db.sqlite.errors import erasure_without_space, lock_timeout, translate_error
 from scrubjay.db.sqlite.space_reserve import SpaceReserve
@@ -136,11 +137,19 @@ class Readers(WorkerThreads):
     def __init__(self, connect: Connect, threads: int) -> None:
         self._connect = connect
         self._here: Connection | None = None
+        self.last_failure: ScrubjayError | None = None
+        """Why the last read on a thread failed; None if it did not, or if only a row is damaged."""
         super().__init__("scrubjay-reader", threads)
 
     async def read(self, work: Work[T]) -> T:
         """Run the work on one snapshot of the store."""
-        return await self._submit(lambda connection: in_snapshot(connection, work)).outcome
+        try:
+            result = await self._submit(lambda connection: in_snapshot(connection, work)).outcome
+        except (Unavailable, StoreUnusable) as error:
+            self.last_failure = None if isinstance(error, DamagedRow) else error
+            raise
+        self.last_failure = None
+        return result
 
     async def read_inline(self, work: Work[T], *, is_one_statement: bool = False) -> T:
         """Like `read`, on the event loop's thread: for work that is faster than two thread switches.
