@@ -81,6 +81,8 @@ DERIVED = "derived"
 _TEMPORARY_FILES = ("", DERIVED, f"{DERIVED}/sandbox", f"{DERIVED}/skills", BACKUPS)
 # With less free space than this, writes fail sooner or later: the write-ahead log grows before it is reused.
 MIN_FREE_BYTES = 1024 * 1024
+# The first process that opens a store needs space for the index of its log, or SQLite reports an input or output error.
+MIN_FREE_TO_OPEN = 64 * 1024
 
 
 class SqliteStore:
@@ -198,8 +200,10 @@ class SqliteStore:
             writer = _open_writer(home, busy_seconds, accepts_loss)
             try:
                 await writer.run_exclusive(lambda connection: None)  # connects, which migrates
-            except BaseException:
+            except BaseException as error:
                 await writer.close()
+                if isinstance(error, Unavailable) and _free_bytes(home) < MIN_FREE_TO_OPEN:
+                    raise disk_full() from error
                 raise
         connect = partial(
             Connection,
@@ -292,6 +296,13 @@ def _connect(home: Path, busy_seconds: float, migrations: Sequence[Migration], a
         create_private(database)  # before SQLite does, whose files others can read
     before_creation = None if accepts_loss else partial(refuse_loss, home, with_log=False)
     return connect_and_migrate(database, busy_seconds, migrations, before_creation=before_creation)
+
+
+def _free_bytes(folder: Path) -> int:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return MIN_FREE_BYTES
 
 
 def _size(path: Path) -> int:
