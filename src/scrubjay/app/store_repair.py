@@ -96,8 +96,9 @@ def repair_store(home: Path, busy_seconds: float, *, only_report: bool) -> Repai
             return _repair(database, busy_seconds)
     except (OSError, apsw.FullError) as error:
         place = "the temporary folder" if only_report else "the folder of the store"
+        reason = error.strerror if isinstance(error, OSError) else error
         raise Unavailable(
-            f"{place} cannot be written ({error.strerror if isinstance(error, OSError) else error}); nothing was changed",
+            f"{place} cannot be written ({reason}); nothing was changed",
             hint="free as much space there as the database has, on a disk that can be written, then try again",
         ) from error
 

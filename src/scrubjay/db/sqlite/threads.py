@@ -138,7 +138,7 @@ class Readers(WorkerThreads):
         self._connect = connect
         self._here: Connection | None = None
         self.last_failure: ScrubjayError | None = None
-        """Why the last read on a thread failed; None if it did not, or if only a row is damaged."""
+        """Why the last read failed; None if it did not, or if only a row is damaged."""
         super().__init__("scrubjay-reader", threads)
 
     async def read(self, work: Work[T]) -> T:
@@ -146,10 +146,13 @@ class Readers(WorkerThreads):
         try:
             result = await self._submit(lambda connection: in_snapshot(connection, work)).outcome
         except (Unavailable, StoreUnusable) as error:
-            self.last_failure = None if isinstance(error, DamagedRow) else error
+            self._note_failure(error)
             raise
         self.last_failure = None
         return result
+
+    def _note_failure(self, error: ScrubjayError) -> None:
+        self.last_failure = None if isinstance(error, DamagedRow) else error
 
     async def read_inline(self, work: Work[T], *, is_one_statement: bool = False) -> T:
         """Like `read`, on the event loop's thread: for work that is faster than two thread switches.
@@ -174,12 +177,18 @@ class Readers(WorkerThreads):
         if self._here is None:
             raise Unavailable("the store is closed", hint="open it again")
         run = _run_one_statement if is_one_statement else in_snapshot
-        return _run_translated(partial(run, work=work), self._here)
+        try:
+            result = _run_translated(partial(run, work=work), self._here)
+        except (Unavailable, StoreUnusable) as error:
+            self._note_failure(error)
+            raise
+        self.last_failure = None
+        return result
 
     def check_schema_inline(self) -> None:
         """Raise `StoreUnusable` if another version migrated the store; does nothing unless `open_inline` was called."""
         if self._here is not None:
-            self.read_inline_now(lambda connection: None)
+            _run_translated(partial(in_snapshot, work=lambda connection: None), self._here)
 
     async def close(self) -> None:
         await super().close()

@@ -120,6 +120,6 @@ class HookReader:
             :limit
         ]
 
-    def _execute(self, sql: str, values: Mapping[str, Any]) -> Sequence[Any]:
+    def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Any]:
         has_checksums = schema_version(self._connection) >= FIRST_VERSION_WITH_CHECKSUMS
         return self._connection.execute(sql if has_checksums else without_checksums(sql), values)
