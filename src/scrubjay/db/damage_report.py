@@ -1,6 +1,6 @@
 """Damaged rows that the reads of one call left out, so that its answer can say that it is incomplete.
 
-Reads report damage with `report_damage` wherever they find it; whoever started the call collects it:
+Reads report damage with `report_damage` wherever they find it; the code that started the call collects it:
 
 >>> with collect_damage() as damage:
 ...     report_damage("task", 7)

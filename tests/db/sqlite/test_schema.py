@@ -21,7 +21,7 @@ from scrubjay.db.sqlite.schema import (
 from scrubjay.db.sqlite.schema_snapshot import (
     CONDITIONS,
     SCRIPT,
-    Snapshot,
+    SchemaSnapshot,
     load_snapshot,
     render_conditions,
     render_snapshot,
@@ -136,8 +136,8 @@ def test_the_script_of_the_schema_and_the_conditions_for_intact_rows_are_up_to_d
 def test_an_existing_database_and_one_of_fewer_migrations_are_not_made_from_the_snapshot(tmp_path: Path) -> None:
     migrated(tmp_path / "x.db", STEPS[:1]).close()
     for name, steps, snapshot in (
-        ("x.db", STEPS, Snapshot(3, "CREATE TABLE of_snapshot (x)")),
-        ("y.db", STEPS, Snapshot(4, "CREATE TABLE of_snapshot (x)")),
+        ("x.db", STEPS, SchemaSnapshot(3, "CREATE TABLE of_snapshot (x)")),
+        ("y.db", STEPS, SchemaSnapshot(4, "CREATE TABLE of_snapshot (x)")),
     ):
         connection = Connection(tmp_path / name, 1.0)
         migrate(connection, steps, snapshot=snapshot)

@@ -10,7 +10,7 @@ from scrubjay.db.sqlite.connections import Connection, in_transaction
 from scrubjay.db.sqlite.schema_snapshot import (
     CONDITIONS,
     SCRIPT,
-    Snapshot,
+    SchemaSnapshot,
     load_snapshot,
     render_conditions,
     render_snapshot,
@@ -77,7 +77,7 @@ def migrate(
     migrations: Sequence[Migration],
     program: str = __version__,
     *,
-    snapshot: Snapshot | None = None,
+    snapshot: SchemaSnapshot | None = None,
 ) -> None:
     """Apply the missing migrations, and record that this release applied them.
 
@@ -117,7 +117,7 @@ def is_empty(connection: Connection) -> bool:
     return schema_version(connection) == 0 and not connection.value("SELECT count(*) FROM sqlite_schema")
 
 
-def _apply(connection: Connection, step: Migration | Snapshot, program: str) -> None:
+def _apply(connection: Connection, step: Migration | SchemaSnapshot, program: str) -> None:
     connection.execute(step.sql)
     set_schema_version(connection, step.version, program)
     connection.pragma("application_id", APPLICATION_ID)

@@ -41,17 +41,17 @@ INSERT INTO episode_terms (episode_terms, rank) VALUES ('secure-delete', 1), ('a
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class SchemaSnapshot:
     """The schema that the migrations up to `version` make."""
 
     version: int
     sql: str
 
 
-def load_snapshot() -> Snapshot:
+def load_snapshot() -> SchemaSnapshot:
     sql = SCRIPT.read_text(encoding="utf-8")
     version, _, _ = sql.removeprefix(_HEADER).partition(".")
-    return Snapshot(int(version), sql)
+    return SchemaSnapshot(int(version), sql)
 
 
 def render_snapshot(connection: Connection) -> str:

@@ -95,7 +95,7 @@ class RecallOutcome:
     seconds: Mapping[str, float]
     """Duration of each stage."""
     degraded: str | None
-    """Why the result may be incomplete, apart from damaged rows; None if nothing failed."""
+    """Why the result may be incomplete for other reasons than damaged rows; None if nothing failed."""
 
 
 class MemoryService:

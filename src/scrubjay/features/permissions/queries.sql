@@ -26,7 +26,7 @@ WHERE project_id IS NULL
 ORDER BY seq DESC
 
 -- damaged --
--- A row if a rule, or a folder for which rules were made, is damaged: nobody knows then which rules apply.
+-- A row if a rule, or a folder for which rules were made, is damaged: then it is not known which rules apply.
 SELECT 1 FROM permission_rule WHERE NOT {../../db/sqlite/intact.permission_rule}
 UNION ALL
 SELECT 1 FROM project WHERE EXISTS (SELECT 1 FROM permission_rule WHERE project_id IS NOT NULL) AND NOT {../../db/sqlite/intact.project}
