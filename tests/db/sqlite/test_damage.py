@@ -14,6 +14,7 @@ from scrubjay.db.sqlite.checksums import COVERED_TABLES, DamagedRow, checked_col
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.schema import load_migrations, migrate
 from scrubjay.features.hooks.hook_reader import FIRST_VERSION_WITH_CHECKSUMS, open_hook_reader
+from scrubjay.features.memory.erasure import iterate_memories
 from scrubjay.features.memory.models import Memory
 from tests.contracts.samples import EVERYTHING, GLOBAL_ONLY, link, query, vector, write
 
@@ -245,3 +246,11 @@ async def test_an_earlier_version_of_a_memory_gets_no_copy_of_a_damaged_link(fil
     connection = Connection(filled / "scrubjay.db", 5.0)
     assert connection.value("SELECT count(*) FROM memory_link WHERE name = 'b.py::f5'") <= 1
     connection.close()
+
+
+async def test_memories_of_a_damaged_store_are_iterated_once_each(filled: Path) -> None:
+    replace_bytes(filled, b"drawer number 7 drawer", b"erawer number 7 drawer")
+    store = await SqliteStore.open(filled)
+    found = [one.id async for one in iterate_memories(store.memories, GLOBAL_ONLY, EVERYTHING)]
+    assert sorted(found) == sorted({f"mem_{number}" for number in range(MEMORIES)} - {"mem_7"})
+    await store.close()
