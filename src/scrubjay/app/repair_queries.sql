@@ -30,6 +30,14 @@ SELECT DISTINCT audience_id FROM memory WHERE audience_id NOT IN (SELECT id FROM
 -- Add an audience.
 INSERT OR REPLACE INTO audience (id, scope, project_id, session_id) VALUES (:id, :scope, :project_id, :session_id)
 
+-- count_keys --
+-- Number of keys.
+SELECT count(*) FROM access_key
+
+-- add_revoked_key --
+-- Add a key that was revoked long ago.
+INSERT INTO access_key (id, name, digest, scopes, created_at, revoked_at) VALUES (:id, :id, :digest, '[]', 0, 0)
+
 -- drop_state --
 -- Delete the state of imports and rebuilds that cannot continue.
 DELETE FROM meta WHERE name IN ('stage', 'rebuilt_to', 'rebuilt_by') OR name GLOB 'import:*'

@@ -18,7 +18,7 @@ from scrubjay.core.lazy import lazy_module
 from scrubjay.core.paths import create_private, make_private
 from scrubjay.core.temporary_files import remove_abandoned
 from scrubjay.db.database import CheckReport, StoreInfo
-from scrubjay.db.sqlite.connections import Connection, is_read_only_medium, refuse_old_sqlite
+from scrubjay.db.sqlite.connections import Connection, file_identity, is_read_only_medium, refuse_old_sqlite
 from scrubjay.db.sqlite.errors import disk_full
 from scrubjay.db.sqlite.mounts import refuse_network_file_system
 from scrubjay.db.sqlite.named_queries import load_queries
@@ -81,6 +81,8 @@ DERIVED = "derived"
 _TEMPORARY_FILES = ("", DERIVED, f"{DERIVED}/sandbox", f"{DERIVED}/skills", BACKUPS)
 # With less free space than this, writes fail sooner or later: the write-ahead log grows before it is reused.
 MIN_FREE_BYTES = 1024 * 1024
+# The first process that opens a store needs space for the index of its log, or SQLite reports an input or output error.
+MIN_FREE_TO_OPEN = 64 * 1024
 
 
 class SqliteStore:
@@ -198,13 +200,23 @@ class SqliteStore:
             writer = _open_writer(home, busy_seconds, accepts_loss)
             try:
                 await writer.run_exclusive(lambda connection: None)  # connects, which migrates
-            except BaseException:
+            except BaseException as error:
                 await writer.close()
+                if isinstance(error, Unavailable) and _free_bytes(home) < MIN_FREE_TO_OPEN:
+                    raise disk_full() from error
                 raise
+        connect = partial(
+            Connection,
+            database,
+            busy_seconds,
+            read_only=True,
+            schema=newest_version(),
+            identity=file_identity(database),
+        )
         return cls(
             home,
             writer,
-            Readers(lambda: Connection(database, busy_seconds, read_only=True, schema=newest_version()), readers),
+            Readers(connect, readers),
             clock=clock,
             lease_seconds=lease_seconds,
             busy_seconds=busy_seconds,
@@ -220,8 +232,8 @@ class SqliteStore:
         await self._writer.write(lambda connection: None)
 
     def problem(self) -> ScrubjayError | None:
-        if self._writer.last_failure is not None:
-            return self._writer.last_failure
+        if (failure := self._writer.last_failure or self._readers.last_failure) is not None:
+            return failure
         try:
             self._readers.check_schema_inline()
             free = shutil.disk_usage(self._database.parent).free
@@ -284,6 +296,13 @@ def _connect(home: Path, busy_seconds: float, migrations: Sequence[Migration], a
         create_private(database)  # before SQLite does, whose files others can read
     before_creation = None if accepts_loss else partial(refuse_loss, home, with_log=False)
     return connect_and_migrate(database, busy_seconds, migrations, before_creation=before_creation)
+
+
+def _free_bytes(folder: Path) -> int:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return MIN_FREE_BYTES
 
 
 def _size(path: Path) -> int:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import apsw
 
@@ -17,6 +18,7 @@ from scrubjay.core.temporary_files import temporary_beside
 from scrubjay.db.sqlite.checksums import COVERED_TABLES
 from scrubjay.db.sqlite.connections import Connection, in_snapshot, in_transaction
 from scrubjay.db.sqlite.damage import CHECKSUM, CheckedRow, DamagedTable
+from scrubjay.db.sqlite.errors import translate_error
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.schema import load_migrations, migrate, refuse_foreign_file
 from scrubjay.db.sqlite.schema_version import schema_version
@@ -38,6 +40,8 @@ _SEARCH_DATA = frozenset({"memory_vector", "memory_use"})
 _SEEDED = frozenset({"meta", "forgetting", "audience"})
 # A store without one of these tables would be empty, or open to callers without a key.
 _ESSENTIAL = frozenset({"memory", "audience", "access_key"})
+# Failures of the disk or of another process, not of the database.
+_OUTSIDE = (apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError)
 # More than the number of tables that refer to each other in a chain: dropping a row can make its children orphans.
 _MAX_DEPTH = 10
 
@@ -83,38 +87,40 @@ def repair_store(home: Path, busy_seconds: float, *, only_report: bool) -> Repai
     database = home / DATABASE
     if not database.is_file() or not database.stat().st_size:
         raise NotFound(f"there is no store in {home}", hint="set SCRUBJAY_HOME to the folder of the store")
-    if only_report:
-        return _recover_and_drop(database, busy_seconds)
-    with _locked(home / LOCK, busy_seconds):
-        _close_log(database, busy_seconds)
-        _remove_leftovers(database)
-        fresh = _fresh_name(database)
-        try:
-            report = _recover(database, fresh, busy_seconds)
-            report.replaced = _exchange(database, fresh)
-        except OSError as error:
-            raise Unavailable(
-                f"the new database cannot be written ({error.strerror}); the old one is in place",
-                hint="free disk space on the volume of SCRUBJAY_HOME, then try again",
-            ) from error
-        finally:
-            _remove_database(fresh)
-    return report
+    try:
+        if only_report:
+            # Elsewhere, because the home may be full or read-only.
+            with TemporaryDirectory(prefix="scrubjay-repair-") as folder:
+                return _recover(database, Path(folder) / DATABASE, busy_seconds)
+        with _locked(home / LOCK):
+            return _repair(database, busy_seconds)
+    except (OSError, apsw.FullError) as error:
+        place = "the temporary folder" if only_report else "the folder of the store"
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Unavailable(
+            f"{place} cannot be written ({reason}); nothing was changed",
+            hint="free as much space there as the database has, on a disk that can be written, then try again",
+        ) from error
 
 
-def _recover_and_drop(database: Path, busy_seconds: float) -> RepairReport:
+def _repair(database: Path, busy_seconds: float) -> RepairReport:
+    """Recover the rows and exchange the databases, under the lock of writers."""
+    _close_log(database, busy_seconds)
+    _remove_leftovers(database)
     fresh = _fresh_name(database)
     try:
-        return _recover(database, fresh, busy_seconds)
+        report = _recover(database, fresh, busy_seconds)
+        report.replaced = _exchange(database, fresh)
     finally:
         _remove_database(fresh)
+    return report
 
 
 # -- files -----------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _locked(lock: Path, busy_seconds: float) -> Generator[None]:
+def _locked(lock: Path) -> Generator[None]:
     """Hold the lock of writers, which also keeps a starting server from opening the store."""
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -137,6 +143,8 @@ def _close_log(database: Path, busy_seconds: float) -> None:
             connection.close()
     except (apsw.BusyError, apsw.LockedError) as error:
         raise _in_use(database.parent) from error
+    except _OUTSIDE as error:
+        raise translate_error(error) from error
     except apsw.Error as error:
         raise _unreadable(error) from error
 
@@ -213,7 +221,11 @@ def _recover(database: Path, fresh: Path, busy_seconds: float) -> RepairReport:
                 new.close()
         finally:
             old.close()
-    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, UnicodeDecodeError) as error:
+    except apsw.FullError:
+        raise
+    except _OUTSIDE as error:
+        raise translate_error(error) from error
+    except (apsw.Error, UnicodeDecodeError) as error:
         raise _unreadable(error) from error
 
 
@@ -297,6 +309,9 @@ class _Recovery:
         elif name == "audience":
             self._rescue_audience(row)
             return
+        elif name == "access_key":
+            self._revoke_key(row)
+            return
         if name not in _SEARCH_DATA:
             self._report.lost.append(describe_row(name, CheckedRow(row.key, row.id, row.values, problem)))
 
@@ -328,6 +343,12 @@ class _Recovery:
         self._report.uncertain.append(
             f"{describe_row('audience', row)}; its memories are now private to the session {session}"
         )
+
+    def _revoke_key(self, row: CheckedRow) -> None:
+        """Keep the row of a key as a revoked key: a store without keys would be open to callers without a key."""
+        number = self._new.value(_SQL["count_keys"])
+        self._new.execute(_SQL["add_revoked_key"], {"id": f"recovered-{number}", "digest": os.urandom(32)})
+        self._report.lost.append(f"{describe_row('access_key', row)}; the key is revoked")
 
     def _drop_orphans(self) -> None:
         """Delete rows whose parents are lost, and report those with content of users."""

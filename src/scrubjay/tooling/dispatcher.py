@@ -11,13 +11,15 @@ import anyio
 from pydantic import BaseModel
 
 from scrubjay.core.error_location import error_fields
-from scrubjay.core.errors import Cancelled, Forbidden, Internal, ScrubjayError, error_from_record
+from scrubjay.core.errors import Cancelled, Forbidden, Internal, NotFound, ScrubjayError, error_from_record
 from scrubjay.core.progress import Reporter
 from scrubjay.core.request_context import RequestScope
+from scrubjay.db.damage_report import collect_damage
 from scrubjay.tooling.call_excerpts import memory_ids_in
 from scrubjay.tooling.call_stats import CallStats
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Tool
+from scrubjay.tooling.degraded import with_notice
 from scrubjay.tooling.event_bus import EventBus
 from scrubjay.tooling.events import GIVEN_UP, OK, CallEnded, CallStarted
 from scrubjay.tooling.job_view import job_view
@@ -116,7 +118,21 @@ class Dispatcher:
                 arguments[parameter] = run
             else:
                 arguments[parameter] = await self._services.get(kind)
-        return await tool.function(request, **arguments)
+        with collect_damage() as damage:
+            try:
+                answer = await tool.function(request, **arguments)
+            except NotFound as error:
+                if damage:  # a damaged row may be what was looked for
+                    raise damage.error(error.message) from error
+                raise
+            except ScrubjayError:
+                raise
+            except Exception as error:
+                if damage:
+                    logger.warning("a tool failed on damaged rows", extra={"tool": tool.name, **error_fields(error)})
+                    raise damage.error(f"{tool.name} failed") from error
+                raise
+        return with_notice(answer, damage.notice())
 
     async def _call_as_job(self, tool: Tool, request: Request, context: CallContext) -> BaseModel:
         jobs = await self._services.get(JobService)

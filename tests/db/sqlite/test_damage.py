@@ -13,6 +13,8 @@ from scrubjay.core.errors import StoreUnusable
 from scrubjay.db.sqlite.checksums import COVERED_TABLES, DamagedRow, checked_columns
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.schema import load_migrations, migrate
+from scrubjay.features.hooks.hook_reader import FIRST_VERSION_WITH_CHECKSUMS, open_hook_reader
+from scrubjay.features.memory.erasure import iterate_memories
 from scrubjay.features.memory.models import Memory
 from tests.contracts.samples import EVERYTHING, GLOBAL_ONLY, link, query, vector, write
 
@@ -207,4 +209,48 @@ async def test_reads_of_a_damaged_store_return_intact_rows_or_say_that_it_is_dam
     for one in found:
         number = int(one.id.removeprefix("mem_"))
         assert (one.content, one.metadata["number"]) == (f"drawer number {number} " * (1 + number % 40), number)
+    await store.close()
+
+
+def test_a_hook_reads_a_store_that_has_no_checksums_yet(tmp_path: Path) -> None:
+    connection = Connection(tmp_path / "scrubjay.db", 5.0)
+    migrate(connection, load_migrations()[: FIRST_VERSION_WITH_CHECKSUMS - 1])
+    connection.execute(
+        """INSERT INTO audience (id, scope) VALUES (1, 'global');
+        INSERT INTO memory (id, audience_id, importance, confidence, recorded_at, updated_at, tags, metadata, content)
+        VALUES ('mem_1', 1, 1, 0.1, 5, 5, '[]', '{}', 'a note');
+        INSERT INTO permission_rule (id, effect, tool_name, match_type, pattern, created_at, created_by)
+        VALUES ('rule_1', 'deny', 'Bash', 'prefix', 'rm', 1, 'owner')"""
+    )
+    connection.close()
+    with open_hook_reader(tmp_path / "scrubjay.db") as reader:
+        assert [note.content for note in reader.latest(None, ["general"], 9)] == ["a note"]
+        assert [rule.id for rule in reader.rules(["/"])] == ["rule_1"]
+
+
+async def test_a_hook_leaves_out_a_damaged_memory(filled: Path) -> None:
+    replace_bytes(filled, b"drawer number 7 drawer", b"erawer number 7 drawer")
+    with open_hook_reader(filled / "scrubjay.db") as reader:
+        assert len(reader.latest(None, ["general"], 2 * MEMORIES)) == MEMORIES - 1
+
+
+async def test_an_earlier_version_of_a_memory_gets_no_copy_of_a_damaged_link(filled: Path) -> None:
+    replace_bytes(filled, b"a.py::f5", b"b.py::f5")
+    store = await SqliteStore.open(filled)
+    await store.memories.put([write("drawer five", key="k", links=(link("a.py::f9", text="code"),))])
+    connection = Connection(filled / "scrubjay.db", 5.0)
+    connection.execute("UPDATE memory SET key = NULL WHERE key = 'k'; UPDATE memory SET key = 'k' WHERE id = 'mem_5'")
+    connection.close()
+    await store.memories.put([write("drawer five is empty", key="k")])
+    await store.close()
+    connection = Connection(filled / "scrubjay.db", 5.0)
+    assert connection.value("SELECT count(*) FROM memory_link WHERE name = 'b.py::f5'") <= 1
+    connection.close()
+
+
+async def test_memories_of_a_damaged_store_are_iterated_once_each(filled: Path) -> None:
+    replace_bytes(filled, b"drawer number 7 drawer", b"erawer number 7 drawer")
+    store = await SqliteStore.open(filled)
+    found = [one.id async for one in iterate_memories(store.memories, GLOBAL_ONLY, EVERYTHING)]
+    assert sorted(found) == sorted({f"mem_{number}" for number in range(MEMORIES)} - {"mem_7"})
     await store.close()

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 import scrubjay
+from scrubjay.db.sqlite.checksums import COVERED_TABLES
 from scrubjay.db.sqlite.named_queries import load_queries, read_queries
 
 PACKAGE = Path(scrubjay.__path__[0])
 FILES = sorted(
     path.relative_to(PACKAGE).with_suffix("").as_posix()
     for path in PACKAGE.rglob("*.sql")
-    if path.parent.name != "migrations"
+    if path.parent.name != "migrations" and path.stem != "schema"
 )
 TEXTS = {file: read_queries((PACKAGE / file).with_suffix(".sql")) for file in FILES}
 QUERIES = [(file, name) for file in FILES for name in TEXTS[file]]
@@ -109,7 +110,92 @@ def test_the_visibility_rule_is_written_once() -> None:
     ]
 
 
-@pytest.mark.parametrize(("file", "name"), QUERIES)
+READS_ROWS = re.compile(rf"(?<!DELETE )\b(?:FROM|JOIN)\s+({'|'.join(COVERED_TABLES)})\b")
+
+# Queries that read rows which may be damaged, by the reason why that is safe.
+ROW_NUMBERS = "returns row numbers, whose rows `read_memories` or `memory_from` checks"
+CHECKED_IN_PYTHON = "`memory_from` checks each row"
+NUMBERS = "returns or stores counts, ids or references only"
+WRITES = "changes or copies rows whose checksum stays as it is"
+UNCHECKED = {
+    "app/repair_queries": (
+        NUMBERS,
+        "is_audience lost_audiences count_memories count_steps count_clients without_search_data count_keys",
+    ),
+    "app/store_queries": (
+        NUMBERS,
+        "not_indexed orphaned_index_entries without_vector miscounted episodes_not_indexed "
+        "orphaned_episode_entries episodes_miscounted",
+    ),
+    "features/chat/persona_queries": (NUMBERS, "count"),
+    "features/discussions/queries": (NUMBERS, "count_open"),
+    "features/embeddings/queries": (
+        "computes vectors, which show nobody a text; the id of a job",
+        "state count_missing missing put delete_placeholder",
+    ),
+    "features/episodes/patterns/queries": (NUMBERS, "set_vector add_recommendations recommended episode_seq"),
+    "features/episodes/queries": (
+        "finds candidates, which `by_seq` reads, or counts",
+        "bytes seq_at_revision count_of_client count_completed frequency by_words vectors",
+    ),
+    "features/forgetting/queries": (NUMBERS, "count_strengths"),
+    "features/keys/queries": (NUMBERS, "active"),
+    "features/knowledge/queries": (
+        NUMBERS,
+        "has_live_triple delete_unused_entities count_of_client premises "
+        "count_outgoing count_incoming named count_search count_triples_of_subjects ids_in_project triples_of_entity "
+        "triple_for_deletion expired_triples counts add_inferred add_premises",
+    ),
+    "features/memory/index_queries": (
+        "`memory_from` checks each row that a search chooses",
+        "changed_since everything row row_alone",
+    ),
+    "features/memory/link_queries": (ROW_NUMBERS, "linked linked_among linked_to seq_of"),
+    "features/memory/queries": (
+        ROW_NUMBERS,
+        "passes visible_by_id find sorted_alone narrowed list_newest list_oldest "
+        "count_listed history rivals conflicts restore add_version lacks_source versions by_ids find_audience keyed "
+        "revised add_uses matching by_seqs count_memories count_kinds scan not_rebuilt count_not_rebuilt",
+    ),
+    "features/permissions/queries": ("`rules_at` has asked `damaged` before", "holding_at count"),
+    "features/sessions/queries": (
+        NUMBERS,
+        "columns session_at session_after is_final_session delete_sessions calls_of_session calls_ended_between",
+    ),
+    "features/summaries/queries": ("returns names of sessions and periods without a summary", "sessions periods"),
+    "features/tasks/goal_queries": (NUMBERS, "count"),
+    "features/tasks/queries": (NUMBERS, "columns matches_filter count is_part planned"),
+    "features/transfer/plan_queries": (NUMBERS, "count_tasks count_goals known parent goal_place clear"),
+    "features/transfer/queries": (NUMBERS, "projects moving known lacks_successor forget_ended"),
+    "features/transfer/staging_queries": (
+        WRITES,
+        "is_under_way census in_the_way without_successor copy_memories copy_vectors "
+        "copy_uses copy_links copy_terms mentioned mentioned_by_jobs forget_items update_count erase_terms_next",
+    ),
+    "features/working_memory/queries": (NUMBERS, "count moving count_movable"),
+    "tooling/jobs/queries": (NUMBERS, "under_way counts mentions_forgotten"),
+}
+
+
+def test_every_query_that_returns_rows_of_clients_leaves_out_damaged_ones() -> None:
+    unchecked: set[tuple[str, str]] = set()
+    for file, name in QUERIES:
+        path = PACKAGE / file
+        expanded = load_queries(str(path.parent / "sqlite.py"), path.name)[name]
+        checked = set(re.findall(r"is_intact_row\('(\w+)'", expanded))
+        if set(READS_ROWS.findall(TEXTS[file][name])) - checked:
+            unchecked.add((file, name))
+    assert unchecked == {(file, name) for file, (_, names) in UNCHECKED.items() for name in names.split()}
+
+
+def test_every_condition_for_intact_rows_is_used() -> None:
+    used = {
+        name for text in TEXTS.values() for query in text.values() for name in re.findall(r"intact\.(\w+)\}", query)
+    }
+    assert used == set(TEXTS["db/sqlite/intact"]) == set(COVERED_TABLES)
+
+
+@pytest.mark.parametrize(("file", "name"), [query for query in QUERIES if query[0] != "db/sqlite/intact"])
 def test_every_query_has_a_comment_and_is_used(file: str, name: str) -> None:
     text = TEXTS[file][name]
     assert re.match(r"-- [A-Z].+", text), "begins with a comment"

@@ -1,6 +1,7 @@
 """Repair of a damaged store: what is intact is recovered, and what is not is named."""
 
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from scrubjay import __version__
 from scrubjay.app import sqlite_maintenance
 from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.app.store_repair import RepairReport, repair_store
-from scrubjay.core.errors import Busy, NotFound, StoreUnusable
+from scrubjay.core.errors import Busy, NotFound, StoreUnusable, Unavailable
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.schema import newest_version
 from tests.contracts.samples import EVERYTHING, GLOBAL_ONLY, link, vector, write
@@ -228,3 +229,48 @@ async def test_a_store_with_a_damaged_schema_version_is_not_replaced(filled: Pat
     with pytest.raises(StoreUnusable, match="schema version 3"):
         repair(filled)
     assert [name for name in names_in(filled) if "damaged" in name or "repairing" in name] == []
+
+
+def fill_disk(disk: Path, *, leave: int) -> None:
+    """Fill a small disk up to this number of bytes."""
+    with (disk / "filling").open("wb") as file:
+        file.write(bytes(shutil.disk_usage(disk).free - leave))
+
+
+@pytest.fixture
+async def filled_small(small_disk: Path) -> Path:
+    """Return a closed store with a damaged memory on a small disk."""
+    home = small_disk / "home"
+    store = await SqliteStore.open(home)
+    await store.memories.put([write(f"drawer number {number}", id=f"mem_{number}") for number in range(9)])
+    await store.close()
+    change(home, b"drawer number 7", b"erawer number 7")
+    return home
+
+
+LOST = ["memory mem_7 (row 8): its checksum does not match its values"]
+
+
+async def test_a_repair_on_a_full_disk_is_reported_or_refused_and_changes_nothing(filled_small: Path) -> None:
+    fill_disk(filled_small.parent, leave=300_000)
+    before = (filled_small / "scrubjay.db").read_bytes()
+    assert repair(filled_small, only_report=True).lost == LOST
+    with pytest.raises(Unavailable, match="the folder of the store cannot be written"):
+        repair(filled_small)
+    assert (filled_small / "scrubjay.db").read_bytes()[100:] == before[100:]
+    assert [name for name in names_in(filled_small) if "repairing" in name or "damaged" in name] == []
+    (filled_small.parent / "filling").unlink()
+    assert repair(filled_small).lost == LOST
+
+
+async def test_a_store_on_a_disk_without_any_space_is_refused_with_the_reason(filled_small: Path) -> None:
+    fill_disk(filled_small.parent, leave=0)
+    with pytest.raises(Unavailable, match="disk of the store is full"):
+        await SqliteStore.open(filled_small)
+
+
+def test_a_store_on_a_read_only_disk_is_reported_but_not_repaired(filled_small: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", filled_small.parent], check=True)
+    assert repair(filled_small, only_report=True).lost == LOST
+    with pytest.raises(Unavailable, match="Read-only file system"):
+        repair(filled_small)

@@ -18,7 +18,14 @@ from scrubjay.db.sqlite.schema import (
     migrate,
     schema_version,
 )
-from scrubjay.db.sqlite.schema_snapshot import SCRIPT, SchemaSnapshot, load_snapshot, render_snapshot
+from scrubjay.db.sqlite.schema_snapshot import (
+    CONDITIONS,
+    SCRIPT,
+    SchemaSnapshot,
+    load_snapshot,
+    render_conditions,
+    render_snapshot,
+)
 from tests.contracts.samples import write
 from tests.db.sqlite.conftest import Start
 
@@ -120,8 +127,10 @@ def definitions(connection: Connection) -> dict[str, list[object]]:
     return {kind: connection.execute(query.format(order=order), {"type": kind}) for kind, order in orders.items()}
 
 
-def test_the_script_of_the_schema_is_up_to_date(tmp_path: Path) -> None:
-    assert render_snapshot(migrated(tmp_path / "x.db", load_migrations())) == SCRIPT.read_text()
+def test_the_script_of_the_schema_and_the_conditions_for_intact_rows_are_up_to_date(tmp_path: Path) -> None:
+    connection = migrated(tmp_path / "x.db", load_migrations())
+    assert render_snapshot(connection) == SCRIPT.read_text()
+    assert render_conditions(connection) == CONDITIONS.read_text()
 
 
 def test_an_existing_database_and_one_of_fewer_migrations_are_not_made_from_the_snapshot(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A newer release migrates a store, or `code.db`, that a process of this release has open."""
 
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -142,6 +143,33 @@ async def test_a_database_that_was_replaced_under_an_open_store_is_refused(
         with pytest.raises(StoreUnusable, match="replaced or removed while this process had it open") as refusal:
             await operation(store, home)
         assert "start it again" in str(refusal.value.hint)
+
+
+async def test_a_connection_that_is_opened_after_the_database_was_replaced_is_refused_too(
+    store: SqliteStore, home: Path
+) -> None:
+    await store.backup(home / "copy.db")
+    (home / "copy.db").replace(home / "scrubjay.db")
+    for operation in READS["active project"], READS["model"]:
+        with pytest.raises(StoreUnusable, match="replaced or removed while this process had it open"):
+            await operation(store, home)
+    problem = store.problem()
+    assert problem is not None
+    assert "replaced or removed" in problem.message
+
+
+async def test_a_database_that_cannot_be_read_any_more_is_a_problem_of_the_store(
+    store: SqliteStore, home: Path
+) -> None:
+    await store.memories.put([write("kept")])
+    await store.close()
+    store = await SqliteStore.open(home)
+    assert store.problem() is None
+    os.truncate(home / "scrubjay.db", 4096)
+    with pytest.raises(StoreUnusable):
+        await store.memories.counts()
+    assert isinstance(store.problem(), StoreUnusable)
+    await store.close()
 
 
 async def test_a_new_store_records_the_release_that_made_it(store: SqliteStore, home: Path) -> None:

@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 import apsw
 
 from scrubjay.core.errors import StoreUnusable, Unavailable
-from scrubjay.db.sqlite.checksums import FUNCTION, row_checksum
+from scrubjay.db.sqlite.checksums import FUNCTION, INTACT_FUNCTION, is_intact_row, row_checksum
 from scrubjay.db.sqlite.schema_version import refuse_other_schema
 
 T = TypeVar("T")
+FileIdentity = tuple[int, int]
+"""Device and inode of a file."""
 
 # Older versions have a bug that corrupts a write-ahead log shared by processes (fixed in 3.51.3 and 3.53.0).
 MIN_SQLITE_VERSION = (3, 53)
@@ -34,7 +36,8 @@ class Connection:
     then forbids writes. `ignore_schema_damage` is for recovery: damaged definitions are missing from the schema.
 
     With `schema`, every transaction raises `StoreUnusable` once the database has another schema version, as a newer
-    release may migrate a store that this process has open, or once the file was replaced.
+    release may migrate a store that this process has open, or once the file was replaced: once it is another one than
+    when the connection was opened, or than `identity`, which the connections of a process share.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Connection:
         *,
         read_only: bool = False,
         schema: int | None = None,
+        identity: FileIdentity | None = None,
         ignore_schema_damage: bool = False,
     ) -> None:
         self.name = database.name
@@ -57,10 +61,11 @@ class Connection:
             flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
             address = f"{database.absolute().as_uri()}?immutable=1"
         self._apsw: Any = apsw.Connection(address, flags)  # Any: pyright does not fully know apsw's own types
-        self._identity = _identity(database)
+        self._identity = file_identity(database) if identity is None else identity
         self._execute: Callable[..., Any] = self._apsw.execute
         self._apsw.set_busy_timeout(round(busy_seconds * 1000))
         self._apsw.create_scalar_function(FUNCTION, row_checksum, deterministic=True)
+        self._apsw.create_scalar_function(INTACT_FUNCTION, is_intact_row, deterministic=True)
         if ignore_schema_damage:  # before the first statement reads the schema: leaves out what is damaged in it
             self.pragma("writable_schema", 1)
         self.pragma("synchronous", "FULL")
@@ -101,7 +106,7 @@ class Connection:
         """
         if self.schema is None:
             return
-        if _identity(self._database) != self._identity:
+        if file_identity(self._database) != self._identity:
             raise StoreUnusable(
                 f"{self.name} was replaced or removed while this process had it open",
                 hint="stop this process and start it again; put the file back first if it is missing",
@@ -137,7 +142,7 @@ def _refuse_log(database: Path) -> None:
         )
 
 
-def _identity(file: Path) -> tuple[int, int] | None:
+def file_identity(file: Path) -> FileIdentity | None:
     """Return what distinguishes this file from every other one that exists; None if it does not exist."""
     try:
         status = os.stat(file)  # noqa: PTH116  # every transaction calls this, and `Path.stat` takes longer

@@ -41,6 +41,7 @@ class DamagedTable:
         if not info:
             raise apsw.CorruptError(f"the schema has no table {name}")
         names = [row[1] for row in info]
+        self._byte_columns = sum(row[2] == "BLOB" for row in info)
         self.columns: Sequence[str] = columns if columns is not None and len(columns) == len(names) else names
         self.has_checksum = CHECKSUM in self.columns
         without_rowid = connection.value("SELECT wr FROM pragma_table_list WHERE name = :name", {"name": name})
@@ -70,7 +71,8 @@ class DamagedTable:
             return self._unreadable(key, "an index names it, but the table does not have it")
         found = dict(zip(self.columns, rows[0], strict=True))
         problem = None
-        if self.has_checksum and not is_intact(found[CHECKSUM], [found[column] for column in self._checked]):
+        checked = [found[column] for column in self._checked]
+        if self.has_checksum and not is_intact(found[CHECKSUM], checked, byte_columns=self._byte_columns):
             problem = "its checksum does not match its values"
         return CheckedRow(key, _text(found.get("id")), found, problem)
 

@@ -1,16 +1,20 @@
 """Translation of SQLite's errors into ours."""
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
 import apsw
 
 from scrubjay.core.errors import Busy, StoreUnusable, Unavailable
+from scrubjay.db.damage_report import REPAIR_HINT, current_damage
 
 _BUSY = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 _UNREACHABLE = (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError)
 # Text columns held valid UTF-8 when they were written, so a decoding error means damage.
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, UnicodeDecodeError)
+# All SQL and JSON is our own and valid for the schema version that the database says it has.
+_BAD_SCHEMA_OR_JSON = re.compile(r"malformed|^no such \w+: |^error in |already exists$|^duplicate column ")
 
 
 def lock_timeout(seconds: float) -> Busy:
@@ -50,8 +54,14 @@ def translate_error(error: BaseException) -> BaseException:
     if isinstance(error, _DAMAGED):
         return StoreUnusable(
             f"the store is damaged, or the file is not a store ({error})",
-            hint="`scrubjay store check` lists the damage; `scrubjay store repair` or a backup can replace the store",
+            hint=REPAIR_HINT,
         )
+    if isinstance(error, apsw.SQLError) and _BAD_SCHEMA_OR_JSON.search(str(error)):
+        return StoreUnusable(f"the store is damaged ({error})", hint=REPAIR_HINT)
+    if isinstance(error, apsw.ConstraintError):
+        # Our writes violate no constraint, unless a row that they found or left out is damaged.
+        notice = (damage.notice() if (damage := current_damage()) else None) or "the store may be damaged"
+        return StoreUnusable(f"nothing was changed: {notice} ({error})", hint=REPAIR_HINT)
     return error
 
 

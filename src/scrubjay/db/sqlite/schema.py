@@ -7,7 +7,14 @@ from pathlib import Path
 from scrubjay import __version__
 from scrubjay.core.errors import StoreUnusable
 from scrubjay.db.sqlite.connections import Connection, in_transaction
-from scrubjay.db.sqlite.schema_snapshot import SCRIPT, SchemaSnapshot, load_snapshot, render_snapshot
+from scrubjay.db.sqlite.schema_snapshot import (
+    CONDITIONS,
+    SCRIPT,
+    SchemaSnapshot,
+    load_snapshot,
+    render_conditions,
+    render_snapshot,
+)
 from scrubjay.db.sqlite.schema_version import newer_schema, schema_version, set_schema_version
 
 # Identifies a database file as ours (`PRAGMA application_id`): "Reco", after the previous name Recollect.
@@ -117,11 +124,12 @@ def _apply(connection: Connection, step: Migration | SchemaSnapshot, program: st
 
 
 def write_snapshot() -> None:
-    """Write `schema.sql` as the migrations make it now."""
+    """Write `schema.sql` and `intact.sql` as the migrations make the schema now."""
     connection = Connection(Path(":memory:"), 1.0)
     for migration in load_migrations():
         _apply(connection, migration, __version__)
     SCRIPT.write_text(render_snapshot(connection), encoding="utf-8")
+    CONDITIONS.write_text(render_conditions(connection), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,19 @@
 """The whole schema in one script, `schema.sql`, from which a new database is made instead of running every migration.
 
-`make schema` writes the script again after a new migration; a test compares it with the migrations.
+`make schema` writes the script again after a new migration, and with it `intact.sql`: for each table with checksums a
+condition that leaves out its damaged rows, which queries refer to. Tests compare both with the migrations.
 """
 
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+from scrubjay.db.sqlite.checksums import COVERED_TABLES, INTACT_FUNCTION, checked_values
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.schema_version import schema_version
 
 SCRIPT = Path(__file__).parent / "schema.sql"
+CONDITIONS = Path(__file__).parent / "intact.sql"
 
 _HEADER = "-- Schema version "
 _INTRODUCTION = """\
@@ -55,3 +59,19 @@ def render_snapshot(connection: Connection) -> str:
     introduction = _INTRODUCTION.format(header=_HEADER, version=schema_version(connection))
     objects = [f"\n{sql};\n" for (sql,) in connection.execute(_OBJECTS)]
     return introduction + "".join(objects) + _ROWS
+
+
+def render_conditions(connection: Connection) -> str:
+    """Return the file of conditions, one per table with checksums, each true for a row that is as it was written."""
+    return "\n".join(_condition(connection, table) for table in COVERED_TABLES)
+
+
+def _condition(connection: Connection, table: str) -> str:
+    columns = [(name, declared) for _, name, declared, *_ in connection.execute(f"PRAGMA table_info({table})")]
+    checked = [column for column in columns if column[0] != "checksum"]
+    texts = ", ".join(f"typeof({table}.{name})" for name, declared in checked if declared == "TEXT")
+    values = checked_values(checked, f"{table}.")
+    call = f"{INTACT_FUNCTION}('{table}', 'blob' IN ({texts}), {table}.checksum, {values})"
+    lines = textwrap.wrap(call.replace(" AS ", "\0"), width=116, subsequent_indent="    ", break_long_words=False)
+    condition = "\n".join(lines).replace("\0", " AS ")
+    return f"-- {table} --\n-- Rows of {table} that are intact.\n{condition}\n"

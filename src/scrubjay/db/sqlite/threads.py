@@ -9,6 +9,8 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -16,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import apsw
 
 from scrubjay.core.errors import ScrubjayError, StoreUnusable, Unavailable
+from scrubjay.db.sqlite.checksums import DamagedRow
 from scrubjay.db.sqlite.connections import Connection, Work, in_snapshot, in_transaction
 from scrubjay.db.sqlite.errors import erasure_without_space, lock_timeout, translate_error
 from scrubjay.db.sqlite.space_reserve import SpaceReserve
@@ -38,6 +41,7 @@ class QueuedWork(Generic[T]):
         self._work = work
         self._loop = asyncio.get_running_loop()
         self._turn = threading.Lock()  # taken once: by the thread that starts the work, or by the timeout
+        self._context = copy_context()  # of the caller, whose report gets the damaged rows
         self.outcome: asyncio.Future[T] = self._loop.create_future()
 
     def run(self, connection: Connection) -> None:
@@ -48,9 +52,9 @@ class QueuedWork(Generic[T]):
         work = self._work
         del self._work
         try:
-            result = work(connection)
+            result = self._context.run(_run_translated, work, connection)
         except BaseException as error:  # any exception belongs to the caller and must not end the thread
-            self._deliver(self._fail, translate_error(error))
+            self._deliver(self._fail, error)
         else:
             self._deliver(self._succeed, result)
 
@@ -133,11 +137,22 @@ class Readers(WorkerThreads):
     def __init__(self, connect: Connect, threads: int) -> None:
         self._connect = connect
         self._here: Connection | None = None
+        self.last_failure: ScrubjayError | None = None
+        """Why the last read failed; None if it did not, or if only a row is damaged."""
         super().__init__("scrubjay-reader", threads)
 
     async def read(self, work: Work[T]) -> T:
         """Run the work on one snapshot of the store."""
-        return await self._submit(lambda connection: in_snapshot(connection, work)).outcome
+        try:
+            result = await self._submit(lambda connection: in_snapshot(connection, work)).outcome
+        except (Unavailable, StoreUnusable) as error:
+            self._note_failure(error)
+            raise
+        self.last_failure = None
+        return result
+
+    def _note_failure(self, error: ScrubjayError) -> None:
+        self.last_failure = None if isinstance(error, DamagedRow) else error
 
     async def read_inline(self, work: Work[T], *, is_one_statement: bool = False) -> T:
         """Like `read`, on the event loop's thread: for work that is faster than two thread switches.
@@ -161,15 +176,19 @@ class Readers(WorkerThreads):
         self.check_open()
         if self._here is None:
             raise Unavailable("the store is closed", hint="open it again")
+        run = _run_one_statement if is_one_statement else in_snapshot
         try:
-            return _run_one_statement(self._here, work) if is_one_statement else in_snapshot(self._here, work)
-        except BaseException as error:
-            raise translate_error(error) from error
+            result = _run_translated(partial(run, work=work), self._here)
+        except (Unavailable, StoreUnusable) as error:
+            self._note_failure(error)
+            raise
+        self.last_failure = None
+        return result
 
     def check_schema_inline(self) -> None:
         """Raise `StoreUnusable` if another version migrated the store; does nothing unless `open_inline` was called."""
         if self._here is not None:
-            self.read_inline_now(lambda connection: None)
+            _run_translated(partial(in_snapshot, work=lambda connection: None), self._here)
 
     async def close(self) -> None:
         await super().close()
@@ -348,6 +367,16 @@ class ReadOnlyWriter(Writer):
 
     async def close(self) -> None:
         """Do nothing: no thread was started."""
+
+
+def _run_translated(work: Work[T], connection: Connection) -> T:
+    """Run the work; raise our errors instead of SQLite's."""
+    try:
+        return work(connection)
+    except BaseException as error:
+        if (translated := translate_error(error)) is error:
+            raise
+        raise translated from error
 
 
 def _run_one_statement(connection: Connection, work: Work[T]) -> T:

@@ -1,11 +1,10 @@
 -- get --
 -- Return the content of a layer.
-SELECT content FROM persona WHERE owner = :owner AND layer = :layer AND place = :place
+SELECT content FROM persona WHERE owner = :owner AND layer = :layer AND place = :place AND {../../db/sqlite/intact.persona}
 
 -- put --
--- Insert or replace a layer.
-INSERT INTO persona (owner, layer, place, content, updated_at) VALUES (:owner, :layer, :place, :content, :at)
-ON CONFLICT (owner, layer, place) DO UPDATE SET content = excluded.content, updated_at = excluded.updated_at
+-- Insert or replace a layer. A new row, because the checksum of a damaged one would stay wrong.
+INSERT OR REPLACE INTO persona (owner, layer, place, content, updated_at) VALUES (:owner, :layer, :place, :content, :at)
 
 -- count --
 -- Count the layers of an owner.

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from scrubjay.code_index import Content, FileTrait, IndexedFile, IndexRecord, Language, StoredDigest, StoredEdges
+from scrubjay.core.errors import StoreUnusable
 from scrubjay.core.paths import CODE_DATABASE, create_private, make_private
+from scrubjay.db.damage_report import REPAIR_HINT
 from scrubjay.db.sqlite.columns import json_text, json_value, microseconds, moment
 from scrubjay.db.sqlite.connections import Connection, in_transaction
 from scrubjay.db.sqlite.named_queries import load_queries
@@ -43,8 +45,13 @@ class SqliteCode:
         writer = _writer(home, busy_seconds)
         try:
             await writer.run_exclusive(lambda connection: None)
-        except BaseException:
+        except BaseException as error:
             await writer.close()
+            if isinstance(error, StoreUnusable) and error.hint == REPAIR_HINT:
+                raise StoreUnusable(
+                    f"{CODE_DATABASE} is damaged: {error.message}",
+                    hint=f"stop all Scrubjay processes and delete {CODE_DATABASE}; it is rebuilt from the repositories",
+                ) from error
             raise
         return cls(writer, Readers(lambda: Connection(database, busy_seconds, read_only=True, schema=SCHEMA), readers))
 

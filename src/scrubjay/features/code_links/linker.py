@@ -1,5 +1,6 @@
 """Find the code that a memory is about, from its `about` field and from names in its text."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay import code_index
 from scrubjay.code_index import IndexRecord, SymbolKind
 from scrubjay.core.clock import Clock, system_clock
-from scrubjay.core.errors import InvalidRequest, NotFound
+from scrubjay.core.errors import InvalidRequest, NotFound, StoreUnusable
 from scrubjay.core.suggestions import nearest_names
 from scrubjay.features.code_links.current_code import CurrentCode, CurrentFile
 from scrubjay.features.code_links.mentions import code_mentions
@@ -21,6 +22,8 @@ from scrubjay.tooling.security_events import scope_error
 
 if TYPE_CHECKING:
     from scrubjay.code_index import LoadedIndex
+
+logger = logging.getLogger("scrubjay.code")
 
 # Turns, summaries and corrections report past events, which stay true when the code changes.
 LINKED_KINDS = frozenset(MemoryKind) - {MemoryKind.TURN, MemoryKind.SUMMARY, MemoryKind.CORRECTION}
@@ -160,15 +163,19 @@ class CodeLinker:
         return merge_links(named, await self._link_mentions(context, mentioned, named))
 
     async def context_for(self, root: str, *, refresh: bool = False) -> LinkingContext | None:
-        """Return the context of the repository in this folder; None if it is not indexed.
+        """Return the context of the repository in this folder; None if it is not indexed, or its index is unreadable.
 
         With `refresh`, an index that is slightly behind is updated first, so that new code can be named at once.
         """
-        if (record := await self.current.record(root)) is None:
+        try:
+            if (record := await self.current.record(root)) is None:
+                return None
+            if refresh:
+                record = await self._refresh(record)
+            return LinkingContext(root, record, await self._names(record), await self.current.commit(root))
+        except StoreUnusable as error:  # a memory is stored nevertheless; its links are resolved later
+            logger.warning("the index of code cannot be read", extra={"problem": error.message})
             return None
-        if refresh:
-            record = await self._refresh(record)
-        return LinkingContext(root, record, await self._names(record), await self.current.commit(root))
 
     async def link_by_name(self, context: LinkingContext, name: str) -> CodeLink:
         """Return the link for a name given in `about`; raise an error if it is unknown or ambiguous."""

@@ -13,19 +13,19 @@ SELECT count(*) FROM agent_message WHERE owner = :owner AND completed_at IS NULL
 
 -- get --
 -- A message of this owner, or of any owner.
-SELECT {columns} FROM agent_message WHERE id = :id AND (:owner IS NULL OR owner = :owner)
+SELECT {columns} FROM agent_message WHERE id = :id AND (:owner IS NULL OR owner = :owner) AND {../../db/sqlite/intact.agent_message}
 
 -- page --
 -- The newest visible messages, newest first.
 SELECT {columns} FROM agent_message
 WHERE (:owner IS NULL OR owner = :owner) AND (project_id IS NULL OR project_id = :project)
-    AND NOT (:only_open AND completed_at IS NOT NULL)
+    AND NOT (:only_open AND completed_at IS NOT NULL) AND {../../db/sqlite/intact.agent_message}
 ORDER BY seq DESC
 LIMIT :limit
 
 -- replies --
 -- Replies to a message, oldest first.
-SELECT sender, content, way, complete, created_at FROM agent_reply WHERE message_seq = :seq ORDER BY seq
+SELECT sender, content, way, complete, created_at FROM agent_reply WHERE message_seq = :seq AND {../../db/sqlite/intact.agent_reply} ORDER BY seq
 
 -- reply --
 -- Insert a reply.

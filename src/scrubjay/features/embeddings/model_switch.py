@@ -5,8 +5,16 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from scrubjay.core.callers import EVERYTHING, Caller
-from scrubjay.core.errors import Conflict, InvalidRequest, Misconfigured, Unavailable, error_from_record
+from scrubjay.core.errors import (
+    Conflict,
+    InvalidRequest,
+    Misconfigured,
+    StoreUnusable,
+    Unavailable,
+    error_from_record,
+)
 from scrubjay.core.ids import new_id
+from scrubjay.db.damage_report import REPAIR_HINT
 from scrubjay.features.embeddings.active_models import LoadedModel, ModelRegistry
 from scrubjay.features.embeddings.models import ChosenModel, ModelState, NewVector, UnembeddedMemory
 from scrubjay.features.embeddings.store import EmbeddingStore
@@ -19,6 +27,8 @@ from scrubjay.tooling.jobs.service import JobRun
 
 # Small, so that cancelling takes effect soon and a crash loses little.
 BATCH_SIZE = 256
+# Rounds over all memories without progress. Writes of other processes cost some; in a damaged store it would never end.
+MAX_STALLED_ROUNDS = 10
 # Vectors deleted per transaction; this many hold the write lock for some milliseconds.
 DROP_BATCH_SIZE = 1_000
 # Derived files are named after the model, and file names are limited to 255 bytes.
@@ -172,7 +182,12 @@ class _Backfill:
     async def fill(self) -> None:
         """Embed until no memory lacks a vector."""
         model, dimensions = self._embedder.model, self._embedder.dimensions
+        fewest, stalled = None, 0
         while missing := await self._store.count_missing(model, dimensions):
+            stalled = 0 if fewest is None or missing < fewest else stalled + 1
+            fewest = missing if fewest is None else min(missing, fewest)
+            if stalled == MAX_STALLED_ROUNDS:
+                raise StoreUnusable(f"{missing} memories cannot be given a vector", hint=REPAIR_HINT)
             self._missing = missing
             await self.report(f"{missing} memories have no vector of {model}")
             after = -1

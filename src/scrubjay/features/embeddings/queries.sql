@@ -32,7 +32,7 @@ SELECT (SELECT count(*) FROM memory) - (SELECT count(*) FROM memory_vector WHERE
 -- Memories without a vector of a model, in storage order.
 SELECT memory.seq, memory.id, memory.content
 FROM memory
-WHERE memory.seq > :after
+WHERE memory.seq > :after AND +memory.seq > :after
     AND NOT EXISTS (SELECT 1 FROM memory_vector WHERE memory_vector.seq = memory.seq AND {has_vector})
 ORDER BY memory.seq
 LIMIT :limit

@@ -36,12 +36,12 @@ VALUES (
 
 -- get --
 -- One visible episode.
-SELECT {columns} FROM episode WHERE episode.id = :id AND {visible}
+SELECT {columns} FROM episode WHERE episode.id = :id AND {visible} AND {../../db/sqlite/intact.episode}
 
 -- get_many --
 -- Visible episodes by id.
 SELECT {columns} FROM episode
-WHERE episode.id IN (SELECT value FROM json_each(:ids)) AND {visible}
+WHERE episode.id IN (SELECT value FROM json_each(:ids)) AND {visible} AND {../../db/sqlite/intact.episode}
 
 -- bytes --
 -- The total size in bytes of visible episodes by id.
@@ -50,26 +50,26 @@ WHERE episode.id IN (SELECT value FROM json_each(:ids)) AND {visible}
 
 -- by_seq --
 -- Episodes by seq.
-SELECT {columns} FROM episode WHERE episode.seq IN (SELECT value FROM json_each(:seqs))
+SELECT {columns} FROM episode WHERE episode.seq IN (SELECT value FROM json_each(:seqs)) AND {../../db/sqlite/intact.episode}
 
 -- steps --
 -- The steps of an episode, in order.
 SELECT number, time, tool, action, parameters, result, latency_ms, tokens_used, metadata
 FROM episode_step
-WHERE episode_seq = :seq
+WHERE episode_seq = :seq AND {../../db/sqlite/intact.episode_step}
 ORDER BY number
 
 -- state --
 -- The completion, number of steps and size of a visible episode.
 SELECT episode.seq, episode.end_time IS NOT NULL, episode.steps, episode.bytes
 FROM episode
-WHERE episode.id = :id AND {visible}
+WHERE episode.id = :id AND {visible} AND {../../db/sqlite/intact.episode}
 
 -- step --
 -- One step by its number.
 SELECT number, time, tool, action, parameters, result, latency_ms, tokens_used, metadata
 FROM episode_step
-WHERE episode_seq = :seq AND number = :number
+WHERE episode_seq = :seq AND number = :number AND {../../db/sqlite/intact.episode_step}
 
 -- add_step --
 -- Insert a step.
@@ -121,7 +121,7 @@ DELETE FROM episode WHERE seq = :seq
 -- find --
 -- Visible episodes, most recently created first.
 SELECT {columns} FROM episode
-WHERE {visible} AND {matches_filter} AND (:after IS NULL OR episode.seq < :after)
+WHERE {visible} AND {../../db/sqlite/intact.episode} AND {matches_filter} AND (:after IS NULL OR episode.seq < :after AND +episode.seq < :after)
 ORDER BY episode.seq DESC
 LIMIT :limit
 
@@ -132,7 +132,7 @@ SELECT count(*) FROM episode WHERE client = :client
 -- unembedded --
 -- Completed episodes without a vector of this model, for maintenance.
 SELECT {columns} FROM episode JOIN episode_vector ON episode_vector.seq = episode.seq
-WHERE episode_vector.model < :model OR episode_vector.model > :model
+WHERE (episode_vector.model < :model OR episode_vector.model > :model) AND {../../db/sqlite/intact.episode}
 LIMIT :limit
 
 -- count_completed --
@@ -166,4 +166,5 @@ SELECT episode.seq, episode.end_time, episode_terms.terms
 FROM json_each(:seqs) AS wanted
 JOIN episode ON episode.seq = wanted.value
 JOIN episode_terms ON episode_terms.rowid = episode.seq
+WHERE {../../db/sqlite/intact.episode}
 ORDER BY episode.seq

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scrubjay.db.damage_report import report_damage
 from scrubjay.db.sqlite.columns import json_text
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import match_all
@@ -46,7 +47,10 @@ def pool_of(connection: Connection, query: EpisodeQuery) -> CandidatePool:
     frequencies = [_count(connection, values, term) for term in query.terms]
     near = _nearest(connection, query, values)
     seqs = sorted({*_by_words(connection, query, values), *near.vectors})
-    rows = connection.execute(_SQL["candidates"], {"seqs": json_text(seqs)})
+    found = connection.execute(_SQL["candidates"], {"seqs": json_text(seqs)})
+    rows = [row for row in found if isinstance(row[-1], str)]
+    for seq in {row[0] for row in found} - {row[0] for row in rows}:
+        report_damage("episode_terms", seq)
     return _pool(rows, query, near, texts, frequencies)
 
 

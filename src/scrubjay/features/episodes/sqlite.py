@@ -195,7 +195,7 @@ class SqliteEpisodes:
         def work(connection: Connection) -> Mapping[int, Episode]:
             chosen = choose(search_sqlite.pool_of(connection, query))
             rows = {row[0]: row for row in connection.execute(_SQL["by_seq"], {"seqs": json_text(list(chosen))})}
-            return {seq: episode_from(rows[seq]) for seq in chosen}
+            return {seq: episode_from(rows[seq]) for seq in chosen if seq in rows}
 
         return await self._readers.read(work)
 

@@ -22,7 +22,7 @@ memory.protected, memory.superseded_by IS NOT NULL
 -- Every memory, in the order of row numbers.
 SELECT memory.seq, {aging_columns}
 FROM memory LEFT JOIN memory_use ON memory_use.seq = memory.seq
-WHERE memory.seq > :after
+WHERE memory.seq > :after AND +memory.seq > :after AND {../../db/sqlite/intact.memory}
 ORDER BY memory.seq
 LIMIT :limit
 
@@ -30,7 +30,7 @@ LIMIT :limit
 -- One visible memory.
 SELECT {aging_columns}
 FROM memory LEFT JOIN memory_use ON memory_use.seq = memory.seq
-WHERE memory.id = :id AND {../memory/queries.visible}
+WHERE memory.id = :id AND {../memory/queries.visible} AND {../../db/sqlite/intact.memory}
 
 -- count_strengths --
 -- Counts of all memories by strength (the formula of `decay.py`). LIMIT -1 prevents SQLite from flattening the subquery,

@@ -1,6 +1,6 @@
 -- nearest_project --
 -- Id, path and name of the project at the longest of these paths.
-SELECT id, path, name FROM project WHERE path IN (SELECT value FROM json_each(:paths)) ORDER BY length(path) DESC LIMIT 1
+SELECT id, path, name FROM project WHERE path IN (SELECT value FROM json_each(:paths)) AND {../../db/sqlite/intact.project} ORDER BY length(path) DESC LIMIT 1
 
 -- note_columns --
 -- Columns of a `MemoryNote`.
@@ -8,7 +8,7 @@ memory.id, memory.category, memory.content
 
 -- is_current --
 -- True for a memory of these kinds that is not superseded.
-memory.superseded_by IS NULL AND memory.kind IN (SELECT value FROM json_each(:kinds))
+memory.superseded_by IS NULL AND memory.kind IN (SELECT value FROM json_each(:kinds)) AND {../../db/sqlite/intact.memory}
 
 -- latest --
 -- The newest memories.

@@ -2,13 +2,14 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.core.errors import StoreUnusable
 from scrubjay.core.lazy import lazy_module
+from scrubjay.db.sqlite.checksums import without_checksums
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.schema import newest_version
@@ -26,6 +27,8 @@ _SQL = load_queries(__file__, "hook_queries")
 # The agent waits for the hook. A reader waits for a writer only while SQLite recovers the write-ahead log.
 BUSY_SECONDS = 0.2
 FIRST_VERSION_WITH_RULES = 13
+# Rows of older stores have no checksums. A server of this release adds them when it starts.
+FIRST_VERSION_WITH_CHECKSUMS = 20
 _MIGRATIONS = Path(__file__).parents[2] / "db" / "sqlite" / "migrations"
 # Best matches that are checked for the minimum number of terms.
 MAX_CANDIDATES = 20
@@ -87,17 +90,17 @@ class HookReader:
             )
         if version < FIRST_VERSION_WITH_RULES:
             return []
-        return rows.rules_at(self._connection, paths)
+        return rows.rules_at(self._connection, paths, has_checksums=version >= FIRST_VERSION_WITH_CHECKSUMS)
 
     def project(self, paths: Sequence[str]) -> EnclosingProject | None:
         """Return the nearest project, given the path of a folder and all parent paths."""
-        found = self._connection.execute(_SQL["nearest_project"], {"paths": json.dumps([*paths])})
+        found = self._execute(_SQL["nearest_project"], {"paths": json.dumps([*paths])})
         return EnclosingProject(*found[0]) if found else None
 
     def latest(self, project_id: str | None, kinds: Sequence[str], limit: int) -> list[MemoryNote]:
         """Return the newest memories of these kinds that are global or belong to the project."""
         values = {"project_id": project_id, "session_id": None, "kinds": json.dumps([*kinds]), "limit": limit}
-        return [MemoryNote(*row) for row in self._connection.execute(_SQL["latest"], values)]
+        return [MemoryNote(*row) for row in self._execute(_SQL["latest"], values)]
 
     def matching(
         self, project_id: str | None, kinds: Sequence[str], terms: Sequence[str], *, min_terms: int, limit: int
@@ -111,8 +114,12 @@ class HookReader:
             "match": match,
             "limit": MAX_CANDIDATES,
         }
-        found = self._connection.execute(_SQL["matching"], values) if terms else []
+        found = self._execute(_SQL["matching"], values) if terms else []
         wanted = set(terms)
         return [MemoryNote(*note) for *note, words in found if len(wanted.intersection(words.split())) >= min_terms][
             :limit
         ]
+
+    def _execute(self, sql: str, values: Mapping[str, Any]) -> list[Any]:
+        has_checksums = schema_version(self._connection) >= FIRST_VERSION_WITH_CHECKSUMS
+        return self._connection.execute(sql if has_checksums else without_checksums(sql), values)

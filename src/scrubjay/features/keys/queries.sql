@@ -7,8 +7,12 @@ id, name, digest, scopes, created_at, expires_at, revoked_at, last_used_at, uses
 SELECT number FROM access_revision
 
 -- all --
--- All keys, oldest first.
-SELECT {columns} FROM access_key ORDER BY created_at, id
+-- All intact keys, oldest first.
+SELECT {columns} FROM access_key WHERE {../../db/sqlite/intact.access_key} ORDER BY created_at, id
+
+-- damaged --
+-- Number of damaged keys.
+SELECT count(*) FROM access_key WHERE NOT {../../db/sqlite/intact.access_key}
 
 -- active --
 -- Number of active keys of this name.
@@ -22,7 +26,7 @@ VALUES (:id, :name, :digest, :scopes, :created_at, :expires_at, :revoked_at)
 
 -- current --
 -- The newest key of this name that was not revoked.
-SELECT {columns} FROM access_key WHERE name = :name AND revoked_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1
+SELECT {columns} FROM access_key WHERE name = :name AND revoked_at IS NULL AND {../../db/sqlite/intact.access_key} ORDER BY created_at DESC, id DESC LIMIT 1
 
 -- end --
 -- Revoke a key at a time.

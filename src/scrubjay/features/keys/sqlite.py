@@ -22,6 +22,8 @@ from scrubjay.tooling.jobs.sqlite import cancel_jobs_of_ended_keys
 
 _SQL = load_queries(__file__)
 
+EPOCH = moment(0)
+
 
 class SqliteKeys:
     """Implements `KeyStore`."""
@@ -94,7 +96,15 @@ def _revision(connection: Connection) -> int:
 
 
 def _all(connection: Connection) -> list[StoredKey]:
-    return [_key_from(row) for row in connection.execute(_SQL["all"])]
+    damaged: int = connection.value(_SQL["damaged"])
+    return [_key_from(row) for row in connection.execute(_SQL["all"])] + [*map(_damaged_key, range(damaged))]
+
+
+def _damaged_key(number: int) -> StoredKey:
+    """Return a revoked key in place of a damaged one: a store with keys is not open to callers without a key."""
+    return StoredKey(
+        id=f"damaged-{number}", name="damaged", digest=b"", scopes=frozenset(), created_at=EPOCH, revoked_at=EPOCH
+    )
 
 
 def _values(key: StoredKey) -> dict[str, Any]:

@@ -10,13 +10,17 @@
 -- Triples of a graph that are visible in the scope.
 triple.graph_id = :graph AND {visible} AND {live}
 
+-- readable --
+-- Triples of the scope that are intact. Counts do not need it.
+{in_scope} AND {../../db/sqlite/intact.triple}
+
 -- columns --
 -- The columns of a stored triple, in the order of `_triple_from` in sqlite.py.
 triple.seq, triple.id, triple.project_id, triple.graph_id, triple.subject_id,
-(SELECT entity.name FROM entity WHERE entity.graph_id = triple.graph_id AND entity.id = triple.subject_id
+(SELECT entity.name FROM entity WHERE entity.graph_id = triple.graph_id AND entity.id = triple.subject_id AND {../../db/sqlite/intact.entity}
     AND coalesce(entity.project_id, '') = coalesce(triple.project_id, '')),
 triple.predicate, triple.object_id,
-(SELECT entity.name FROM entity WHERE entity.graph_id = triple.graph_id AND entity.id = triple.object_id
+(SELECT entity.name FROM entity WHERE entity.graph_id = triple.graph_id AND entity.id = triple.object_id AND {../../db/sqlite/intact.entity}
     AND coalesce(entity.project_id, '') = coalesce(triple.project_id, '')),
 triple.confidence, triple.source, triple.ttl, triple.context, triple.metadata, triple.client, triple.created_at,
 triple.updated_at, triple.expires_at
@@ -24,10 +28,10 @@ triple.updated_at, triple.expires_at
 -- inferred_columns --
 -- The columns of an inferred triple, in the same order. Names of the project's entities precede global ones.
 triple.seq, triple.id, triple.project_id, triple.graph_id, triple.subject_id,
-(SELECT entity.name FROM entity WHERE entity.graph_id = triple.graph_id AND entity.id = triple.subject_id
+(SELECT entity.name FROM entity WHERE entity.graph_id = triple.graph_id AND entity.id = triple.subject_id AND {../../db/sqlite/intact.entity}
     AND (entity.project_id IS NULL OR entity.project_id = :project) ORDER BY entity.project_id IS NULL LIMIT 1),
 triple.predicate, triple.object_id,
-(SELECT entity.name FROM entity WHERE entity.graph_id = triple.graph_id AND entity.id = triple.object_id
+(SELECT entity.name FROM entity WHERE entity.graph_id = triple.graph_id AND entity.id = triple.object_id AND {../../db/sqlite/intact.entity}
     AND (entity.project_id IS NULL OR entity.project_id = :project) ORDER BY entity.project_id IS NULL LIMIT 1),
 triple.confidence, triple.source, NULL, NULL, '{}', '', triple.created_at, triple.created_at, triple.expires_at
 
@@ -53,13 +57,13 @@ SELECT entity_name.key, entity.id, entity.name
 FROM json_each(:keys) AS given
 CROSS JOIN entity_name ON entity_name.key = given.value AND entity_name.graph_id = :graph
 CROSS JOIN entity ON entity.seq = entity_name.entity_seq
-WHERE {entity_in_scope}
+WHERE {entity_in_scope} AND {../../db/sqlite/intact.entity}
 ORDER BY entity.project_id IS NULL, entity.seq
 
 -- entity --
 -- Return an entity by its id; the project's before the global one.
 SELECT entity.id, entity.name FROM entity
-WHERE entity.id = :id AND {entity_in_scope}
+WHERE entity.id = :id AND {entity_in_scope} AND {../../db/sqlite/intact.entity}
 ORDER BY entity.project_id IS NULL
 LIMIT 1
 
@@ -71,11 +75,11 @@ SELECT entity_seq FROM entity_word WHERE word = :word AND graph_id = :graph LIMI
 -- Return entities by their seqs.
 SELECT entity.seq, entity.id, entity.name FROM json_each(:seqs) AS given
 CROSS JOIN entity ON entity.seq = given.value
-WHERE {entity_in_scope}
+WHERE {entity_in_scope} AND {../../db/sqlite/intact.entity}
 
 -- some_entities --
 -- Return entities of a graph.
-SELECT entity.seq, entity.id, entity.name FROM entity WHERE {entity_in_scope} LIMIT :limit
+SELECT entity.seq, entity.id, entity.name FROM entity WHERE {entity_in_scope} AND {../../db/sqlite/intact.entity} LIMIT :limit
 
 -- add_entity --
 -- Insert an entity unless it exists; return the seq of a new one.
@@ -93,21 +97,21 @@ INSERT INTO entity_word (word, graph_id, entity_seq) VALUES (:word, :graph, :seq
 
 -- entity_seqs --
 -- Return the seqs of an entity that are visible in the scope: the project's and the global one.
-SELECT entity.seq FROM entity WHERE entity.id = :id AND {entity_in_scope}
+SELECT entity.seq FROM entity WHERE entity.id = :id AND {entity_in_scope} AND {../../db/sqlite/intact.entity}
 
 -- aliases --
 -- Return the aliases of an entity.
 SELECT DISTINCT entity_name.alias
 FROM entity JOIN entity_name ON entity_name.entity_seq = entity.seq
 WHERE entity.graph_id = :graph AND entity.id = :id AND (entity.project_id IS NULL OR entity.project_id = :project)
-    AND entity_name.alias IS NOT NULL
+    AND entity_name.alias IS NOT NULL AND {../../db/sqlite/intact.entity}
 ORDER BY entity_name.alias
 
 -- same_relation --
 -- Return the stored triple of a relation in the same project.
 SELECT {columns} FROM triple
 WHERE triple.graph_id = :graph AND triple.subject_id = :subject AND triple.predicate = :predicate
-    AND triple.object_id = :object AND coalesce(triple.project_id, '') = coalesce(:project_id, '')
+    AND triple.object_id = :object AND coalesce(triple.project_id, '') = coalesce(:project_id, '') AND {../../db/sqlite/intact.triple}
 
 -- add_triple --
 -- Insert a triple.
@@ -161,7 +165,7 @@ SELECT count(*) FROM triple WHERE client = :client
 
 -- triples_by_ids --
 -- Return stored triples by their ids.
-SELECT {columns} FROM json_each(:ids) AS given CROSS JOIN triple ON triple.id = given.value WHERE {in_scope}
+SELECT {columns} FROM json_each(:ids) AS given CROSS JOIN triple ON triple.id = given.value WHERE {readable}
 
 -- inferred_by_ids --
 -- Return inferred triples by their ids.
@@ -178,12 +182,12 @@ ORDER BY inferred_rest.inferred_seq, inferred_rest.place
 
 -- outgoing --
 -- Return triples whose subject is an entity, highest confidence first.
-SELECT {columns} FROM triple INDEXED BY triple_relation WHERE {in_scope} AND triple.subject_id = :id AND triple.confidence >= :min_confidence
+SELECT {columns} FROM triple INDEXED BY triple_relation WHERE {readable} AND triple.subject_id = :id AND triple.confidence >= :min_confidence
 ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
 -- incoming --
 -- Return triples whose object is an entity, highest confidence first.
-SELECT {columns} FROM triple INDEXED BY triple_by_object WHERE {in_scope} AND triple.object_id = :id AND triple.confidence >= :min_confidence
+SELECT {columns} FROM triple INDEXED BY triple_by_object WHERE {readable} AND triple.object_id = :id AND triple.confidence >= :min_confidence
 ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
 -- inferred_outgoing --
@@ -232,7 +236,7 @@ named (id) AS MATERIALIZED (
 -- search --
 -- Return triples with a text, highest confidence first.
 WITH {named}
-SELECT {columns} FROM triple WHERE {has_text} ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
+SELECT {columns} FROM triple WHERE {has_text} AND {../../db/sqlite/intact.triple} ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
 -- count_search --
 -- Count triples with a text.
@@ -242,37 +246,37 @@ SELECT count(*) FROM triple WHERE {has_text}
 -- match_by_subject --
 -- Return the subject of a pattern if it matches.
 SELECT DISTINCT triple.subject_id FROM triple INDEXED BY triple_relation
-WHERE {in_scope} AND triple.subject_id = :subject AND (:predicate IS NULL OR triple.predicate = :predicate)
+WHERE {readable} AND triple.subject_id = :subject AND (:predicate IS NULL OR triple.predicate = :predicate)
     AND (:object IS NULL OR triple.object_id = :object)
 LIMIT :limit
 
 -- match_by_object --
 -- Return subjects related to an object.
 SELECT DISTINCT triple.subject_id FROM triple INDEXED BY triple_by_object
-WHERE {in_scope} AND triple.object_id = :object AND (:predicate IS NULL OR triple.predicate = :predicate)
+WHERE {readable} AND triple.object_id = :object AND (:predicate IS NULL OR triple.predicate = :predicate)
 LIMIT :limit
 
 -- match_by_predicate --
 -- Return subjects with a predicate.
-SELECT DISTINCT triple.subject_id FROM triple WHERE {in_scope} AND triple.predicate = :predicate LIMIT :limit
+SELECT DISTINCT triple.subject_id FROM triple WHERE {readable} AND triple.predicate = :predicate LIMIT :limit
 
 -- match_any --
 -- Return all subjects.
-SELECT DISTINCT triple.subject_id FROM triple WHERE {in_scope} LIMIT :limit
+SELECT DISTINCT triple.subject_id FROM triple WHERE {readable} LIMIT :limit
 
 -- filter_subjects --
 -- Return those of the given subjects that match a pattern.
 SELECT given.value FROM json_each(:among) AS given
 WHERE EXISTS (
     SELECT 1 FROM triple INDEXED BY triple_relation
-    WHERE {in_scope} AND triple.subject_id = given.value AND (:subject IS NULL OR triple.subject_id = :subject)
+    WHERE {readable} AND triple.subject_id = given.value AND (:subject IS NULL OR triple.subject_id = :subject)
         AND (:predicate IS NULL OR triple.predicate = :predicate) AND (:object IS NULL OR triple.object_id = :object)
 )
 
 -- triples_of_subjects --
 -- Return the triples of subjects, in the order of the subjects, then highest confidence first.
 SELECT {columns} FROM json_each(:ids) AS given CROSS JOIN triple INDEXED BY triple_relation ON triple.subject_id = given.value
-WHERE {in_scope}
+WHERE {readable}
 ORDER BY given.key, triple.confidence DESC, triple.seq
 LIMIT :limit
 
@@ -288,30 +292,30 @@ triple.id, triple.subject_id, triple.predicate, triple.object_id, triple.confide
 -- edges_from --
 -- Return edges that leave entities.
 SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN triple INDEXED BY triple_relation ON triple.subject_id = start.value
-WHERE {in_scope} AND triple.confidence >= :min_confidence LIMIT :limit
+WHERE {readable} AND triple.confidence >= :min_confidence LIMIT :limit
 
 -- edges_to --
 -- Return edges that reach entities.
 SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN triple INDEXED BY triple_by_object ON triple.object_id = start.value
-WHERE {in_scope} AND triple.confidence >= :min_confidence LIMIT :limit
+WHERE {readable} AND triple.confidence >= :min_confidence LIMIT :limit
 
 -- edges_from_with_predicates --
 -- Return edges with predicates that leave entities.
 SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN json_each(:predicates) AS kind
 CROSS JOIN triple INDEXED BY triple_relation ON triple.subject_id = start.value AND triple.predicate = kind.value
-WHERE {in_scope} AND triple.confidence >= :min_confidence LIMIT :limit
+WHERE {readable} AND triple.confidence >= :min_confidence LIMIT :limit
 
 -- edges_to_with_predicates --
 -- Return edges with predicates that reach entities.
 SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN json_each(:predicates) AS kind
 CROSS JOIN triple INDEXED BY triple_by_object ON triple.object_id = start.value AND triple.predicate = kind.value
-WHERE {in_scope} AND triple.confidence >= :min_confidence LIMIT :limit
+WHERE {readable} AND triple.confidence >= :min_confidence LIMIT :limit
 
 -- edges_with_predicates --
 -- Return edges with predicates, highest confidence first.
 SELECT {edge} FROM json_each(:predicates) AS kind CROSS JOIN triple INDEXED BY triple_by_predicate
     ON triple.predicate = kind.value
-WHERE {in_scope} AND triple.confidence >= :min_confidence
+WHERE {readable} AND triple.confidence >= :min_confidence
 ORDER BY triple.confidence DESC, triple.seq
 LIMIT :limit
 

@@ -451,8 +451,9 @@ def _delete(connection: Connection, rows: Sequence[Sequence[Any]]) -> Sequence[s
     return [*deleted]
 
 
-def _entity(entity_id: str, name: str) -> Entity:
-    return Entity(id=entity_id, type=entity_id.partition(":")[0], name=name)
+def _entity(entity_id: str, name: str | None) -> Entity:
+    """Return an entity; the name of one whose row is damaged is its id."""
+    return Entity(id=entity_id, type=entity_id.partition(":")[0], name=name or entity_id)
 
 
 def _inferred_from(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Triple]:

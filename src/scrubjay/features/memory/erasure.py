@@ -86,6 +86,6 @@ async def iterate_memories(kept: MemoryStore, visibility: Visibility, only: Memo
         page = await kept.page(visibility, only, newest_first=True, limit=PAGE_SIZE, offset=offset)
         for memory in page.memories:
             yield memory
-        offset += len(page.memories)
+        offset += len(page.memories) + page.damaged
         if not page.memories or offset >= page.total:
             return

@@ -3,8 +3,10 @@
 root, name, origin, path, symbol, blob, digest, commit_id, first_line, last_line, linked_at, text
 
 -- of_memories --
--- Links of the memories in these rows with their checksums, in the order stored.
-SELECT checksum, seq, {columns} FROM memory_link WHERE seq IN (SELECT value FROM json_each(:seqs)) ORDER BY rowid
+-- Intact links of the memories in these rows, in the order stored.
+SELECT seq, {columns} FROM memory_link
+WHERE seq IN (SELECT value FROM json_each(:seqs)) AND {../../db/sqlite/intact.memory_link}
+ORDER BY rowid
 
 -- add --
 -- Link a memory to code.
@@ -18,8 +20,9 @@ VALUES (
 DELETE FROM memory_link WHERE seq = :seq
 
 -- copy --
--- Copy the links of a memory to its earlier version.
-INSERT INTO memory_link (seq, {columns}) SELECT :copy, {columns} FROM memory_link WHERE seq = :seq ORDER BY rowid
+-- Copy the links of a memory to its earlier version; a copy of a damaged one would have a valid checksum.
+INSERT INTO memory_link (seq, {columns})
+SELECT :copy, {columns} FROM memory_link WHERE seq = :seq AND {../../db/sqlite/intact.memory_link} ORDER BY rowid
 
 -- linked --
 -- Row numbers of the valid, visible memories with links, first stored first.

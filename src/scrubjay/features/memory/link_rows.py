@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from scrubjay.db.sqlite.checksums import UNREADABLE, is_intact
+from scrubjay.db.damage_report import report_damage
+from scrubjay.db.sqlite.checksums import UNREADABLE
 from scrubjay.db.sqlite.columns import json_text, microseconds, moment
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
@@ -30,11 +31,11 @@ def read_links(connection: Connection, seqs: Iterable[int]) -> Mapping[int, tupl
     try:
         rows = connection.execute(_SQL["of_memories"], {"seqs": json_text([*seqs])})
     except UNREADABLE as error:
+        report_damage("memory_link", "unreadable")
         logger.warning("links to code cannot be read; the store is damaged", extra={"reason": str(error)})
         return {}
-    for checksum, seq, *row in rows:
-        if is_intact(checksum, (seq, *row)):
-            found[seq].append(link_from(row))
+    for seq, *row in rows:
+        found[seq].append(link_from(row))
     return {seq: tuple(links) for seq, links in found.items()}
 
 

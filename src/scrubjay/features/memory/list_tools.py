@@ -6,7 +6,7 @@ from pydantic import Field
 
 from scrubjay.core.scopes import Scope, Visibility
 from scrubjay.features.memory.models import MemoryFilter, MemoryKind
-from scrubjay.features.memory.service import MemoryService, damage_notice
+from scrubjay.features.memory.service import MemoryService
 from scrubjay.features.memory.views import MemoryView, memory_fields
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
@@ -59,5 +59,5 @@ async def list_memories(
     return ListMemoriesResult(
         memories=[MemoryView.of(memory_fields(one)) for one in page.memories],
         total=page.total,
-        degraded=damage_notice(page.damaged),
+        degraded=None,
     )

@@ -1,9 +1,15 @@
 -- audiences --
 -- Audiences visible to the caller. Every query below that reads memories for a caller uses it.
 SELECT id FROM audience
-WHERE scope = 'global'
+WHERE (
+    scope = 'global'
     OR (scope = 'project' AND project_id = :project_id)
     OR (scope = 'session' AND session_id = :session_id AND project_id IS :project_id)
+) AND {../../db/sqlite/intact.audience}
+
+-- damaged_audiences --
+-- Audiences that are not what was written.
+SELECT audience.id FROM audience WHERE NOT {../../db/sqlite/intact.audience}
 
 -- audiences_of_scope --
 -- Visible audiences of this scope.
@@ -327,7 +333,7 @@ SELECT model, count(*) FROM memory_vector WHERE length(vector) > 0 GROUP BY mode
 -- Memories of every scope, in the order of ids.
 SELECT {columns}
 FROM memory JOIN audience ON audience.id = memory.audience_id
-WHERE memory.id > :after
+WHERE memory.id > :after AND +memory.id > :after
 ORDER BY memory.id
 LIMIT :limit
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from scrubjay.db.damage_report import report_damage
 from scrubjay.db.sqlite.checksums import UNREADABLE, DamagedRow
 from scrubjay.db.sqlite.columns import json_text
 from scrubjay.db.sqlite.connections import Connection
@@ -14,6 +16,9 @@ from scrubjay.features.memory.models import Memory, MemoryPage
 from scrubjay.features.memory.rows import memory_from
 
 _SQL = load_queries(__file__)
+
+# Damaged audiences, by the connection that found them. Every connection looks once, because it has to read them all.
+_damaged_audiences: WeakKeyDictionary[Connection, Sequence[int]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ def read_memories(
 
     `values` include those of the visibility; rows that are not visible count as damaged.
     """
+    _report_damaged_audiences(connection)
     if not seqs:
         return RowsRead({}, 0)
     try:
@@ -54,8 +60,10 @@ def read_memories(
             continue
         is_linked |= bool(linked)
     memories = {seq: read[seq] for seq in seqs if seq in read}
-    damaged = len(seqs) - len(memories)
-    return RowsRead(with_links(connection, memories) if links and is_linked else memories, damaged)
+    damaged = [seq for seq in seqs if seq not in read]
+    for seq in damaged:
+        report_damage("memory", seq)
+    return RowsRead(with_links(connection, memories) if links and is_linked else memories, len(damaged))
 
 
 def page_row_by_row(
@@ -70,12 +78,24 @@ def page_row_by_row(
         seq: int = row.key[0]
         if row.problem is not None:
             damaged += 1
+            report_damage("memory", seq)
         elif found := connection.execute(_SQL["sorted_alone"], {**values, "seq": seq}):
             listed.append((found[0][0] if by_time else 0, seq))
     listed.sort(reverse=newest_first)
     chosen = [seq for _, seq in listed[values["offset"] :][: values["limit"]]]
     read = read_memories(connection, values, chosen)
     return MemoryPage(len(listed), [*read.memories.values()], damaged + read.damaged)
+
+
+def _report_damaged_audiences(connection: Connection) -> None:
+    """Report the audiences whose memories no query finds, because every column of an audience decides who it is."""
+    if connection not in _damaged_audiences:
+        try:
+            _damaged_audiences[connection] = [seq for (seq,) in connection.execute(_SQL["damaged_audiences"])]
+        except UNREADABLE:
+            _damaged_audiences[connection] = [0]
+    for audience in _damaged_audiences[connection]:
+        report_damage("audience", audience)
 
 
 def _read_alone(connection: Connection, values: Mapping[str, Any], seq: int) -> Sequence[Any]:

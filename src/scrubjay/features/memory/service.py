@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from scrubjay.core.callers import Caller
 from scrubjay.core.clock import Clock, system_clock
-from scrubjay.core.errors import InvalidRequest, NotFound, Unavailable
+from scrubjay.core.errors import Busy, InvalidRequest, NotFound, StoreUnusable, Unavailable
 from scrubjay.core.ids import new_id
 from scrubjay.core.lazy import lazy_module
 from scrubjay.core.policies import SecretsPolicy, StorageQuota
@@ -65,6 +65,8 @@ INLINE_CHARACTERS = 20_000
 # Fields that a memory takes from its draft unchanged, but for the subject.
 _CONTENT_FIELDS = tuple(field.name for field in fields(MemoryContent))
 _CONTENT = frozenset({"content"})
+# Memories can be written and recalled without the index of code.
+_UNREADABLE_CODE = (StoreUnusable, Unavailable, Busy)
 # Fields of a draft that become the links of the memory.
 _CODE_FIELDS = frozenset({"about", "repository"})
 _LINKS = frozenset({"links"})
@@ -94,18 +96,7 @@ class RecallOutcome:
     seconds: Mapping[str, float]
     """Duration of each stage."""
     degraded: str | None
-    """Why the result may be incomplete; None if nothing failed."""
-
-
-def damage_notice(damaged: int) -> str | None:
-    """Return the notice for a result without this number of damaged memories; None without damage."""
-    if not damaged:
-        return None
-    return f"{damaged} damaged {'memory is' if damaged == 1 else 'memories are'} left out: run `scrubjay store check`"
-
-
-def _join_reasons(*reasons: str | None) -> str | None:
-    return "; ".join(reason for reason in reasons if reason) or None
+    """Why the result may be incomplete for other reasons than damaged rows; None if nothing failed."""
 
 
 class MemoryService:
@@ -277,15 +268,23 @@ class MemoryService:
         changed = [one.memory for one in outcomes if isinstance(one, Updated) and one.memory.links]
         for visibility in {Visibility(one.project_id, one.session_id) for one in changed}:
             ids = [one.id for one in changed if Visibility(one.project_id, one.session_id) == visibility]
-            await self._link_reviewer.renew(ids, visibility)
+            try:
+                await self._link_reviewer.renew(ids, visibility)
+            except _UNREADABLE_CODE as error:  # the memories are written; review_stale names them later
+                logger.warning("links to code were not renewed", extra={"problem": error.message})
 
-    async def _with_reviews(self, hits: Sequence[Hit], visibility: Visibility, reader: Caller | None) -> Sequence[Hit]:
-        """Return the hits with the current state of the code that they are about, as the reader may see it."""
+    async def _with_reviews(
+        self, hits: Sequence[Hit], visibility: Visibility, reader: Caller | None
+    ) -> tuple[Sequence[Hit], str | None]:
+        """Return the hits with the current state of their code, as the reader may see it, and why it is unknown, if so."""
         linked = [hit.memory for hit in hits if hit.memory.links]
         if not linked or self._link_reviewer is None or reader is None:
-            return hits
-        reviews = {one.memory.id: one for one in await self._link_reviewer.review(linked, visibility, reader)}
-        return [replace(hit, review=reviews.get(hit.memory.id)) for hit in hits]
+            return hits, None
+        try:
+            reviews = {one.memory.id: one for one in await self._link_reviewer.review(linked, visibility, reader)}
+        except _UNREADABLE_CODE as error:  # memories can be recalled without the index of code
+            return hits, f"memories were not compared with their code: {error.message}"
+        return [replace(hit, review=reviews.get(hit.memory.id)) for hit in hits], None
 
     async def recall(
         self, query: str, visibility: Visibility, filter: MemoryFilter, options: RecallOptions
@@ -325,8 +324,9 @@ class MemoryService:
         stopwatch.lap("reading memories")
         hits, near_misses = recall_selection.to_hits(memories)
         self.uses.count(hit.memory.id for hit in hits)
+        hits, unreviewed = await self._with_reviews(hits, visibility, options.code_reader)
         return RecallOutcome(
-            hits=await self._with_reviews(hits, visibility, options.code_reader),
+            hits=hits,
             order=recall_selection.order,
             near_misses=near_misses,
             considered=recall_selection.considered,
@@ -336,7 +336,7 @@ class MemoryService:
             searched=recall_selection.pool.text_count,
             terms=recall_selection.pool.terms,
             seconds=stopwatch.laps,
-            degraded=_join_reasons(degraded, damage_notice(recall_selection.damaged)),
+            degraded="; ".join(reason for reason in (degraded, unreviewed) if reason) or None,
         )
 
     async def _with_event_span(

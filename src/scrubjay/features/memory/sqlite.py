@@ -15,8 +15,9 @@ from scrubjay.core.ids import new_id
 from scrubjay.core.lazy import lazy_module
 from scrubjay.core.policies import StorageQuota
 from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.db.damage_report import report_damage
 from scrubjay.db.sqlite.change_log import Revision, latest_revision, vector_kinds
-from scrubjay.db.sqlite.checksums import UNREADABLE, DamagedRow
+from scrubjay.db.sqlite.checksums import DAMAGE, UNREADABLE, DamagedRow
 from scrubjay.db.sqlite.columns import json_text, json_value, microseconds, optional_microseconds
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import index_text, match_all
@@ -250,6 +251,8 @@ class SqliteMemories:
             exact = None if index.rows <= MAX_APPROXIMATE_ROWS else partial(_read_vectors, connection, query.model)
             found = index.candidates(query, audiences, within, passing, exact)
             index.update_file()
+        for number in range(index.damaged):  # not one of them is a candidate that is read and reported later
+            report_damage("memory", ("not indexed", number))
         return _add_use_counts(connection, found) if query.with_uses else found
 
     def _compact(self, connection: Connection) -> Sequence[DerivedFile]:
@@ -495,7 +498,10 @@ def _put_once(
                 "this idempotency_key was already used for a different write",
                 hint="use a new key for every new write, and the same key only to retry a write",
             )
-        return IdempotentOutcome([receipt_from(one) for one in json_value(receipts)], None)
+        try:
+            return IdempotentOutcome([receipt_from(one) for one in json_value(receipts)], None)
+        except DAMAGE as error:
+            raise DamagedRow("write_once", once.key) from error
     outcomes = _put(connection, writes, allowance)
     receipts = [make_receipt(outcome) for outcome in outcomes]
     noted = json_text([asdict(receipt) for receipt in receipts])

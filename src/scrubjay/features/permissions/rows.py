@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from scrubjay.db.sqlite.checksums import DamagedRow
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.features.permissions.models import Effect, MatchType, PermissionRule
@@ -18,8 +19,13 @@ def rules_by(connection: Connection, query: str, values: Mapping[str, Any]) -> l
     return [_rule(row) for row in connection.execute(query, values)]
 
 
-def rules_at(connection: Connection, paths: Sequence[str]) -> list[PermissionRule]:
-    """Return the rules that apply in a folder, given its path and all parent paths."""
+def rules_at(connection: Connection, paths: Sequence[str], *, has_checksums: bool = True) -> list[PermissionRule]:
+    """Return the rules that apply in a folder, given its path and all parent paths.
+
+    Raise `DamagedRow` if any rule is damaged: without it, a call that it denies would be allowed.
+    """
+    if has_checksums and connection.execute(_SQL["damaged"]):
+        raise DamagedRow("permission_rule")
     return rules_by(connection, _SQL["holding_at"], {"paths": json.dumps([*paths])})
 
 

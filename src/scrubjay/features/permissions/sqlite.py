@@ -56,7 +56,9 @@ class SqlitePermissions:
     async def remove(self, rule_id: str) -> PermissionRule | None:
         def work(connection: Connection) -> PermissionRule | None:
             rules = rules_by(connection, _SQL["get"], {"id": rule_id})
+            if not rules:
+                return None
             connection.execute(_SQL["remove"], {"id": rule_id})
-            return rules[0] if rules else None
+            return rules[0]
 
         return await self._writer.write(work)

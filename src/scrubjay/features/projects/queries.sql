@@ -16,23 +16,23 @@ UPDATE project SET set_by_owner = 1 WHERE path = :path
 
 -- paths_of_owner --
 -- Folders of the projects that the owner set.
-SELECT path FROM project WHERE set_by_owner ORDER BY seq
+SELECT path FROM project WHERE set_by_owner AND {../../db/sqlite/intact.project} ORDER BY seq
 
 -- get --
 -- Read the project with this id.
-SELECT {columns} FROM project WHERE id = :id
+SELECT {columns} FROM project WHERE id = :id AND {../../db/sqlite/intact.project}
 
 -- at --
 -- Read the project at this path.
-SELECT {columns} FROM project WHERE path = :path
+SELECT {columns} FROM project WHERE path = :path AND {../../db/sqlite/intact.project}
 
 -- named --
 -- Projects with this name, newest first.
-SELECT {columns} FROM project WHERE name = :name ORDER BY seq DESC
+SELECT {columns} FROM project WHERE name = :name AND {../../db/sqlite/intact.project} ORDER BY seq DESC
 
 -- all --
 -- All projects, newest first.
-SELECT {columns} FROM project ORDER BY seq DESC
+SELECT {columns} FROM project WHERE {../../db/sqlite/intact.project} ORDER BY seq DESC
 
 -- activate --
 -- Set a client's active project; the last insert wins, even if the clock was set back.
@@ -46,6 +46,6 @@ HAVING :id IS NOT (SELECT project_id FROM client_project WHERE client = :client 
 -- Read a client's active project.
 SELECT {columns}
 FROM client_project JOIN project ON project.id = client_project.project_id
-WHERE client_project.client = :client
+WHERE client_project.client = :client AND {../../db/sqlite/intact.project}
 ORDER BY client_project.since DESC
 LIMIT 1

@@ -10,21 +10,21 @@ session.ended_at,
 
 -- get --
 -- Return the session with this id in a project, or in none.
-SELECT {columns} FROM session WHERE coalesce(project_id, '') = coalesce(:project, '') AND id = :id
+SELECT {columns} FROM session WHERE coalesce(project_id, '') = coalesce(:project, '') AND id = :id AND {../../db/sqlite/intact.session}
 
 -- by_seq --
 -- Return a session by its seq.
-SELECT {columns} FROM session WHERE seq = :seq
+SELECT {columns} FROM session WHERE seq = :seq AND {../../db/sqlite/intact.session}
 
 -- list --
 -- Return the sessions of a project, or of none, most recently active first.
-SELECT {columns} FROM session WHERE project_id IS :project ORDER BY last_activity DESC, seq DESC LIMIT :limit
+SELECT {columns} FROM session WHERE project_id IS :project AND {../../db/sqlite/intact.session} ORDER BY last_activity DESC, seq DESC LIMIT :limit
 
 -- current_of_client --
 -- Return the session that a client entered last.
 SELECT {columns}
 FROM client_session JOIN session ON session.seq = client_session.session_seq
-WHERE client_session.client = :client
+WHERE client_session.client = :client AND {../../db/sqlite/intact.session}
 ORDER BY client_session.since DESC
 LIMIT 1
 
@@ -33,7 +33,7 @@ LIMIT 1
 SELECT substr(memory.key, length(:prefix) + 1), memory.content
 FROM memory
 WHERE memory.key IN (SELECT :prefix || value FROM json_each(:sessions)) AND memory.kind = 'summary'
-    AND {../memory/queries.visible}
+    AND {../memory/queries.visible} AND {../../db/sqlite/intact.memory}
 
 -- assignment_columns --
 -- The columns that decide whether a call belongs to a session.
@@ -112,6 +112,7 @@ INSERT INTO tool_call_memory (memory_id, call_seq) SELECT value, :call FROM json
 SELECT tool, arguments, result, success, milliseconds, called_at, erased
 FROM tool_call
 WHERE session_seq = (SELECT seq FROM session WHERE coalesce(project_id, '') = coalesce(:project, '') AND id = :id)
+    AND {../../db/sqlite/intact.tool_call}
 
 -- calls_ended_between --
 -- The calls of a project that ended between two times.
@@ -121,6 +122,7 @@ WHERE coalesce(session.project_id, '') = coalesce(:project, '')
     AND called_at BETWEEN :begun_after AND :until
     AND called_at + CAST(round(1000 * milliseconds) AS INTEGER) > :after
     AND called_at + CAST(round(1000 * milliseconds) AS INTEGER) <= :until
+    AND {../../db/sqlite/intact.tool_call}
 
 -- calls_newest --
 -- Return the calls of a session, newest first.

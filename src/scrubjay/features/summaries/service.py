@@ -191,7 +191,9 @@ class Summariser:
         deleted = 0
         everything = MemoryFilter(kinds=(MemoryKind.SUMMARY,))
         while found := await self._memory_store.find(visibility, everything, DELETE_BATCH):
-            deleted += len(await self._memory_store.delete(visibility, [memory.id for memory in found]))
+            if not (gone := await self._memory_store.delete(visibility, [memory.id for memory in found])):
+                break  # another process was faster, or they are damaged
+            deleted += len(gone)
         return deleted
 
     # -- one summary -------------------------------------------------------------------------------

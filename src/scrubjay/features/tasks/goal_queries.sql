@@ -26,18 +26,18 @@ VALUES (
 
 -- get --
 -- Read a visible goal.
-SELECT {columns} FROM goal WHERE goal.id = :id AND {visible}
+SELECT {columns} FROM goal WHERE goal.id = :id AND {visible} AND {../../db/sqlite/intact.goal}
 
 -- of_milestone --
 -- Read the goal of a milestone, if it is visible and has the given id.
 SELECT {columns} FROM goal
-WHERE goal.seq = (SELECT goal_seq FROM milestone WHERE milestone.id = :milestone)
-    AND (:id IS NULL OR goal.id = :id) AND {visible}
+WHERE goal.seq = (SELECT goal_seq FROM milestone WHERE milestone.id = :milestone AND {../../db/sqlite/intact.milestone})
+    AND (:id IS NULL OR goal.id = :id) AND {visible} AND {../../db/sqlite/intact.goal}
 
 -- page --
 -- One page of goals after a position.
 SELECT {columns} FROM goal
-WHERE {visible} AND {matches_filter}
+WHERE {visible} AND {matches_filter} AND {../../db/sqlite/intact.goal}
     AND (:after_rank IS NULL OR goal.rank < :after_rank OR (goal.rank = :after_rank AND goal.seq > :after_seq))
 ORDER BY goal.rank DESC, goal.seq
 LIMIT :limit OFFSET :offset
@@ -61,7 +61,7 @@ DELETE FROM goal WHERE seq = :seq
 -- Milestones of these goals in insertion order.
 SELECT goal_seq, id, title, weight, client, created_at, completed_at
 FROM milestone
-WHERE goal_seq IN (SELECT value FROM json_each(:goals))
+WHERE goal_seq IN (SELECT value FROM json_each(:goals)) AND {../../db/sqlite/intact.milestone}
 ORDER BY seq
 
 -- add_milestone --

@@ -28,12 +28,12 @@ VALUES (
 
 -- get --
 -- Read a visible task.
-SELECT {columns} FROM task WHERE task.id = :id AND {visible}
+SELECT {columns} FROM task WHERE task.id = :id AND {visible} AND {../../db/sqlite/intact.task}
 
 -- page --
 -- One page of tasks after a position.
 SELECT {columns} FROM task
-WHERE {visible} AND {matches_filter}
+WHERE {visible} AND {matches_filter} AND {../../db/sqlite/intact.task}
     AND (:after_rank IS NULL OR task.rank < :after_rank OR (task.rank = :after_rank AND task.seq > :after_seq))
 ORDER BY task.rank DESC, task.seq
 LIMIT :limit OFFSET :offset
@@ -51,7 +51,7 @@ WHERE seq = :seq
 
 -- parent --
 -- Row number of a task of the same project.
-SELECT seq FROM task WHERE id = :id AND project_id IS :project_id
+SELECT seq FROM task WHERE id = :id AND project_id IS :project_id AND {../../db/sqlite/intact.task}
 
 -- is_part --
 -- Test if one task is the other, or a subtask of it at any depth.
@@ -69,7 +69,7 @@ WITH RECURSIVE below (seq) AS (
     UNION
     SELECT task.seq FROM below JOIN task ON task.parent_seq = below.seq
 )
-SELECT {columns} FROM task JOIN below ON below.seq = task.seq ORDER BY task.seq <> :seq, task.seq
+SELECT {columns} FROM task JOIN below ON below.seq = task.seq WHERE {../../db/sqlite/intact.task} ORDER BY task.seq <> :seq, task.seq
 
 -- erase --
 -- Delete a task with its subtasks.

@@ -13,11 +13,11 @@ WITH RECURSIVE below (seq, depth) AS (
     UNION ALL
     SELECT task.seq, below.depth + 1 FROM below JOIN task ON task.parent_seq = below.seq
 )
-SELECT {../tasks/queries.columns} FROM below JOIN task ON task.seq = below.seq ORDER BY below.depth, task.seq
+SELECT {../tasks/queries.columns} FROM below JOIN task ON task.seq = below.seq WHERE {../../db/sqlite/intact.task} ORDER BY below.depth, task.seq
 
 -- goals --
 -- Every goal in insertion order.
-SELECT {../tasks/goal_queries.columns} FROM goal ORDER BY goal.seq
+SELECT {../tasks/goal_queries.columns} FROM goal WHERE {../../db/sqlite/intact.goal} ORDER BY goal.seq
 
 -- known --
 -- The given ids that exist as task, goal or milestone.
@@ -41,7 +41,7 @@ INSERT INTO incoming_plan (import_id, content) VALUES (:import_id, :content)
 
 -- staged --
 -- The next staged tasks and goals in order.
-SELECT seq, content FROM incoming_plan WHERE import_id = :import_id AND seq > :after ORDER BY seq LIMIT 500
+SELECT seq, content FROM incoming_plan WHERE import_id = :import_id AND seq > :after AND +seq > :after ORDER BY seq LIMIT 500
 
 -- erase_tasks --
 -- Delete all tasks.

@@ -1,12 +1,14 @@
 -- census --
 -- Count the memories of these kinds.
-SELECT kind, count(*) FROM memory WHERE kind IN (SELECT value FROM json_each(:kinds)) GROUP BY kind ORDER BY kind
+SELECT kind, count(*) FROM memory WHERE kind IN (SELECT value FROM json_each(:kinds)) AND {../../db/sqlite/intact.memory} GROUP BY kind ORDER BY kind
 
 -- projects --
 -- The projects of memories, and of tasks and goals if these are exported too.
 SELECT {../projects/queries.columns} FROM project
-WHERE id IN (SELECT project_id FROM audience)
+WHERE (
+    id IN (SELECT project_id FROM audience)
     OR (:tasks AND id IN (SELECT project_id FROM task)) OR (:goals AND id IN (SELECT project_id FROM goal))
+) AND {../../db/sqlite/intact.project}
 ORDER BY seq
 
 -- moving --
@@ -15,7 +17,7 @@ SELECT memory.seq, EXISTS (SELECT 1 FROM memory_link WHERE memory_link.seq = mem
 FROM memory
 JOIN audience ON audience.id = memory.audience_id
 LEFT JOIN memory_use ON memory_use.seq = memory.seq
-WHERE memory.kind IN (SELECT value FROM json_each(:kinds))
+WHERE memory.kind IN (SELECT value FROM json_each(:kinds)) AND {../../db/sqlite/intact.memory}
 ORDER BY memory.seq
 
 -- known --

@@ -33,7 +33,7 @@ SELECT count(*) FROM working_item WHERE {in_scope} AND expires_at > :now
 -- to_evict --
 -- Items to evict: soonest to expire first, items that wait to become memories last.
 SELECT {columns} FROM working_item
-WHERE {in_scope} AND expires_at > :now AND id <> :id
+WHERE {in_scope} AND expires_at > :now AND id <> :id AND {../../db/sqlite/intact.working_item}
 ORDER BY {waiting}, expires_at, seq
 LIMIT :limit
 
@@ -48,16 +48,16 @@ DELETE FROM working_item WHERE id = :id
 -- access --
 -- Count a read.
 UPDATE working_item SET accessed_at = :now, access_count = access_count + 1
-WHERE id = :id AND {in_scope} AND expires_at > :now
+WHERE id = :id AND {in_scope} AND expires_at > :now AND {../../db/sqlite/intact.working_item}
 RETURNING {columns}
 
 -- items --
 -- Unexpired items of the scope, newest first; a negative limit means no limit.
-SELECT {columns} FROM working_item WHERE {in_scope} AND expires_at > :now ORDER BY seq DESC LIMIT :limit
+SELECT {columns} FROM working_item WHERE {in_scope} AND expires_at > :now AND {../../db/sqlite/intact.working_item} ORDER BY seq DESC LIMIT :limit
 
 -- one --
 -- One item, and the end of the lease of its move.
-SELECT moving_until, {columns} FROM working_item WHERE id = :id AND {in_scope} AND expires_at > :now
+SELECT moving_until, {columns} FROM working_item WHERE id = :id AND {in_scope} AND expires_at > :now AND {../../db/sqlite/intact.working_item}
 
 -- moving --
 -- Number of items of the scope whose move is leased.
@@ -67,9 +67,13 @@ SELECT count(*) FROM working_item WHERE {in_scope} AND {waiting} AND moving_unti
 -- Set the mark of an item.
 UPDATE working_item SET mark = :mark WHERE id = :id RETURNING {columns}
 
+-- all_items --
+-- All items of the scope, expired ones included.
+SELECT {columns} FROM working_item WHERE {in_scope} AND {../../db/sqlite/intact.working_item} ORDER BY seq
+
 -- clear --
--- Delete all items of the scope.
-DELETE FROM working_item WHERE {in_scope} RETURNING {columns}
+-- Delete all items of the scope, damaged ones included.
+DELETE FROM working_item WHERE {in_scope}
 
 -- clear_expired --
 -- Delete expired items that do not wait, or are listed in :without.
@@ -88,18 +92,18 @@ SELECT
     min(expires_at) FILTER (WHERE expires_at > :now),
     count(*) FILTER (WHERE expires_at <= :now AND {waiting})
 FROM working_item
-WHERE {in_scope}
+WHERE {in_scope} AND {../../db/sqlite/intact.working_item}
 
 -- candidates --
 -- Waiting items, soonest to expire first, each with all items of its move; a null session means all scopes.
 WITH soonest AS (
     SELECT seq, move_id FROM working_item
-    WHERE {waiting} AND {in_scope_or_any}
+    WHERE {waiting} AND {in_scope_or_any} AND {../../db/sqlite/intact.working_item}
     ORDER BY expires_at, seq
     LIMIT :limit
 )
 SELECT move_id, moving_until, {columns} FROM working_item
-WHERE {waiting} AND (seq IN (SELECT seq FROM soonest) OR move_id IN (SELECT move_id FROM soonest))
+WHERE {waiting} AND (seq IN (SELECT seq FROM soonest) OR move_id IN (SELECT move_id FROM soonest)) AND {../../db/sqlite/intact.working_item}
 ORDER BY expires_at, seq
 
 -- count_movable --

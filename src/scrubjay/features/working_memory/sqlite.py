@@ -78,7 +78,9 @@ class SqliteWorking:
             values = _scope_values(scope) | {"now": microseconds(now)}
             if connection.value(_SQL["moving"], values):
                 raise _busy()
-            return _items(connection, _SQL["clear"], values)
+            cleared = _items(connection, _SQL["all_items"], values)
+            connection.execute(_SQL["clear"], values)
+            return cleared
 
         return await self._writer.erase(work)
 

@@ -14,12 +14,13 @@ SELECT id FROM job WHERE kind = :kind AND (ended_at IS NULL OR created_at > :beg
 
 -- get --
 -- The job with this id.
-SELECT {columns} FROM job WHERE id = :id
+SELECT {columns} FROM job WHERE id = :id AND {../../db/sqlite/intact.job}
 
 -- all --
 -- Jobs in these states and of this kind, newest first; null means any.
 SELECT {columns} FROM job
 WHERE (:states IS NULL OR state IN (SELECT value FROM json_each(:states))) AND (:kind IS NULL OR kind = :kind)
+    AND {../../db/sqlite/intact.job}
 ORDER BY seq DESC
 LIMIT :limit
 
@@ -51,7 +52,7 @@ WHERE ended_at IS NULL
 SELECT id FROM job
 WHERE ended_at IS NULL
     AND (state = 'queued' OR (state = 'running' AND leased_until <= :now))
-    AND kind IN (SELECT value FROM json_each(:kinds))
+    AND kind IN (SELECT value FROM json_each(:kinds)) AND {../../db/sqlite/intact.job}
 ORDER BY seq
 LIMIT 1
 

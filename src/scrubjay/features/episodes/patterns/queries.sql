@@ -19,7 +19,7 @@ pattern.last_used, pattern.created_at, pattern.last_seen,
     FROM (
         SELECT substr(episode.task_description, 1, 300) AS about, pattern_evidence.seq AS place
         FROM pattern_evidence JOIN episode ON episode.seq = pattern_evidence.episode_seq
-        WHERE pattern_evidence.pattern_seq = pattern.seq
+        WHERE pattern_evidence.pattern_seq = pattern.seq AND {../../../db/sqlite/intact.episode}
         ORDER BY pattern_evidence.seq DESC
         LIMIT 3
     )
@@ -37,25 +37,25 @@ AND pattern.successes >= :min_success_rate * pattern.sample
 
 -- get --
 -- Return a visible pattern.
-SELECT {columns} FROM pattern WHERE pattern.id = :id AND {visible}
+SELECT {columns} FROM pattern WHERE pattern.id = :id AND {visible} AND {../../../db/sqlite/intact.pattern}
 
 -- same_kind --
 -- Return patterns of one type, domain and task type, of one project or of none, most recently seen first.
 SELECT {columns} FROM pattern
 WHERE pattern.project_id IS :project AND pattern.folded_domain = :domain AND pattern.type = :type
-    AND pattern.task_type = :task_type
+    AND pattern.task_type = :task_type AND {../../../db/sqlite/intact.pattern}
 ORDER BY pattern.last_seen DESC
 LIMIT :limit
 
 -- find --
 -- Return matching patterns, most frequent first.
-SELECT {columns} FROM pattern WHERE {visible} AND {matches_filter} ORDER BY pattern.sample DESC, pattern.seq
+SELECT {columns} FROM pattern WHERE {visible} AND {matches_filter} AND {../../../db/sqlite/intact.pattern} ORDER BY pattern.sample DESC, pattern.seq
 
 -- candidates --
 -- Return matching patterns with their vectors.
 SELECT pattern_vector.vector, {columns}
 FROM pattern LEFT JOIN pattern_vector ON pattern_vector.seq = pattern.seq AND pattern_vector.model = :model
-WHERE {visible} AND {matches_filter}
+WHERE {visible} AND {matches_filter} AND {../../../db/sqlite/intact.pattern}
 ORDER BY pattern.seq
 
 -- set_vector --
@@ -82,7 +82,7 @@ WHERE pattern_recommendation.episode_seq = :episode_seq
 -- unlearned --
 -- Return complete episodes without a learning result.
 SELECT id, project_id FROM episode
-WHERE end_time IS NOT NULL AND seq NOT IN (SELECT seq FROM learned_episode)
+WHERE end_time IS NOT NULL AND seq NOT IN (SELECT seq FROM learned_episode) AND {../../../db/sqlite/intact.episode}
 ORDER BY seq
 LIMIT :limit
 
@@ -100,10 +100,10 @@ INSERT OR IGNORE INTO learned_episode (seq) VALUES (:seq)
 
 -- same_scope --
 -- Return a pattern of exactly this project, or of none.
-SELECT {columns} FROM pattern WHERE pattern.id = :id AND pattern.project_id IS :project
+SELECT {columns} FROM pattern WHERE pattern.id = :id AND pattern.project_id IS :project AND {../../../db/sqlite/intact.pattern}
 
 -- add_pattern --
--- Insert a pattern.
+-- Insert a pattern; no row if a damaged one has its id.
 INSERT INTO pattern (
     id, project_id, type, task_type, domain, folded_domain, context, form, sample, successes, created_at, last_seen
 )
@@ -111,6 +111,7 @@ VALUES (
     :id, :project_id, :type, :task_type, :domain, :folded_domain, :context, :form, :sample, :successes, :created_at,
     :last_seen
 )
+ON CONFLICT DO NOTHING
 RETURNING seq
 
 -- update_pattern --
@@ -138,27 +139,27 @@ WHERE seq = :seq
 -- usual_reward --
 -- Return the mean reward of the other complete episodes of a project and domain; null without any.
 SELECT avg(reward) FROM episode
-WHERE project_id IS :project AND folded_domain = :domain AND end_time IS NOT NULL AND seq <> :seq
+WHERE project_id IS :project AND folded_domain = :domain AND end_time IS NOT NULL AND seq <> :seq AND {../../../db/sqlite/intact.episode}
 
 -- quality_points --
 -- Return end time and quality of complete episodes, latest first.
 SELECT end_time, quality FROM episode
 WHERE (project_id IS NULL OR project_id = :project) AND end_time IS NOT NULL AND quality IS NOT NULL
-    AND (:since IS NULL OR end_time >= :since)
+    AND (:since IS NULL OR end_time >= :since) AND {../../../db/sqlite/intact.episode}
 ORDER BY end_time DESC
 LIMIT :limit
 
 -- episode_counts --
 -- Count episodes and their steps by outcome.
 SELECT outcome_type, count(*), sum(steps) FROM episode
-WHERE project_id IS NULL OR project_id = :project
+WHERE (project_id IS NULL OR project_id = :project) AND {../../../db/sqlite/intact.episode}
 GROUP BY outcome_type
 
 -- averages --
 -- Return mean reward, quality and duration in seconds of complete episodes.
 SELECT avg(reward), avg(quality), avg(end_time - start_time) / 1e6 FROM episode
-WHERE (project_id IS NULL OR project_id = :project) AND end_time IS NOT NULL
+WHERE (project_id IS NULL OR project_id = :project) AND end_time IS NOT NULL AND {../../../db/sqlite/intact.episode}
 
 -- pattern_counts --
 -- Count patterns by type.
-SELECT type, count(*) FROM pattern WHERE {visible} GROUP BY type
+SELECT type, count(*) FROM pattern WHERE {visible} AND {../../../db/sqlite/intact.pattern} GROUP BY type

@@ -152,7 +152,10 @@ def _write_pattern(connection: Connection, found: FoundPattern, episode_seq: int
         connection.execute(_SQL["delete_vector"], {"seq": seq})
         has_its_words = found.is_new_wording
     elif found.pattern.successes > 0:
-        seq = connection.value(_SQL["add_pattern"], _values(found.pattern))
+        added = connection.value(_SQL["add_pattern"], _values(found.pattern))
+        if added is None:  # the known pattern is damaged, which does not stop an episode from being completed
+            return
+        seq = added
         has_its_words = True
     else:  # an unsuccessful occurrence does not create a pattern
         return
