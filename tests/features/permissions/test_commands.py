@@ -15,6 +15,15 @@ from hypothesis import strategies as st
 
 from scrubjay.features.permissions.decision import decide
 from tests.features.permissions.command_cases import DOCUMENTED, Case, cases
+from tests.features.permissions.further_commands import (
+    HARMLESS_RULES,
+    HIDDEN_COMMANDS,
+    ORDINARY,
+    ORDINARY_SCRIPTS,
+    PUSH,
+    PUSH_SPELLINGS,
+    TOGETHER,
+)
 from tests.features.permissions.test_models import rule
 
 CASES = [*cases()]
@@ -34,6 +43,44 @@ def test_16_the_table_has_cases_for_each_decision_and_each_shell() -> None:
     assert len(CASES) >= 200
     assert min(decisions[effect] for effect in ("deny", "ask", "allow", None)) >= 40
     assert {case.shell for case in CASES} == {"any", "bash", "zsh", "fish"}
+
+
+def test_16_no_spelling_hides_a_denied_command() -> None:
+    decided = {
+        (command, expected): decision(Case(PUSH, shell, command, expected))
+        for (expected, shell), commands in PUSH_SPELLINGS.items()
+        for command in commands
+    }
+    assert {pair: found for pair, found in decided.items() if found != pair[1]} == {}
+    assert len(decided) >= 150
+
+
+def test_16_a_rule_that_a_user_wrote_allows_the_ordinary_forms_of_its_command() -> None:
+    rules = {pattern: (("allow", "prefix", pattern),) for pattern in ORDINARY}
+    decided = {
+        command: decision(Case(rules[pattern], "any", command, "allow"))
+        for pattern, commands in ORDINARY.items()
+        for command in commands
+    }
+    together = tuple(("allow", "prefix", pattern) for pattern in TOGETHER)
+    decided |= {command: decision(Case(together, "any", command, "allow")) for command in ORDINARY_SCRIPTS}
+    assert {command: found for command, found in decided.items() if found != "allow"} == {}
+    assert len(decided) >= 250
+
+
+def test_16_a_rule_that_denies_another_command_asks_about_no_ordinary_one() -> None:
+    denied = ("git push --force", "rm -rf", "npm publish", "docker run", "sudo ", "kubectl delete", "pip install")
+    rules = tuple(("deny", "prefix", pattern) for pattern in denied)
+    commands = [command for some in ORDINARY.values() for command in some] + ORDINARY_SCRIPTS
+    decided = {command: decision(Case(rules, "any", command, None)) for command in commands}
+    assert {command: found for command, found in decided.items() if found is not None} == {}
+
+
+def test_16_no_rule_on_a_harmless_program_allows_a_command_that_an_expansion_hides() -> None:
+    rules = tuple(("allow", "prefix", pattern) for pattern in HARMLESS_RULES)
+    allowed = [command for shell, command in HIDDEN_COMMANDS if decision(Case(rules, shell, command, None)) == "allow"]
+    assert allowed == []
+    assert len(HIDDEN_COMMANDS) >= 60
 
 
 # -- spellings of one command --------------------------------------------------------------------------
@@ -120,7 +167,8 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def environment(folder: Path) -> dict[str, str]:
     person = {f"GIT_{who}_{what}": "x@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    return {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_PAGER": "cat", "GIT_CONFIG_NOSYSTEM": "1", **person}
+    home = f"{folder}-home"  # fish writes to it
+    return {"PATH": os.environ["PATH"], "HOME": home, "GIT_PAGER": "cat", "GIT_CONFIG_NOSYSTEM": "1", **person}
 
 
 def run(shell: str, command: str, folder: Path) -> None:
