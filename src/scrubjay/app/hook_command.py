@@ -245,8 +245,8 @@ def _audit(home: Path, call: "models.HookCall", answer: "models.HookAnswer") -> 
     if answer.verdict is None or answer.verdict.effect is None or _is_off("AUDIT_ENABLED"):
         return
     try:
-        if event := verdicts.permission_event(call, answer, "hook"):
-            verdicts.write_decision(home, event)
+        if verdict := verdicts.verdict_of(call, answer):
+            verdicts.write_verdict(home, verdict, "hook")
     except OSError as error:  # the verdict stands
         _warn(f"the audit log cannot be written ({error})")
 

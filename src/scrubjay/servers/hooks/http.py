@@ -9,12 +9,13 @@ from starlette.types import Receive, Scope, Send
 
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.features.hooks.models import HookAnswer, HookCall, HookEvent
-from scrubjay.features.monitoring.audit.verdicts import permission_event
+from scrubjay.features.monitoring.audit.verdicts import verdict_of
 from scrubjay.servers.hooks.formats import format_answer, parse_call, parse_event
 from scrubjay.servers.http.callers import caller_of
 from scrubjay.servers.http.errors import error_response
 from scrubjay.servers.http.request_metadata import request_id_of
 from scrubjay.servers.http.requests import parse_object, read_body, requester_fields_of, requester_of
+from scrubjay.tooling.events import PermissionDecided
 from scrubjay.tooling.process_events import PROCESS_EVENTS
 from scrubjay.tooling.security_events import scope_error
 
@@ -48,7 +49,8 @@ class HookEndpoint:
             with_plans = caller_of(scope).may_read(PLANS)
             call = replace(parse_call(event, parse_object(body)), with_plans=with_plans)
             answer = await self._answer(call)
-            if decided := permission_event(call, answer, SURFACE, requester_of(scope)):
+            if verdict := verdict_of(call, answer):
+                decided = PermissionDecided(**verdict._asdict(), surface=SURFACE, requester=requester_of(scope))
                 PROCESS_EVENTS.publish(decided)
             response = JSONResponse(format_answer(call, answer))
         except ScrubjayError as error:
