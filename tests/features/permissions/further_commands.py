@@ -1074,3 +1074,42 @@ HIDDEN_COMMANDS: list[tuple[str, str]] = [
     ("bash", "find . -maxdepth 0 \"$(cat <<'EOF'\n-fprint\nEOF\n)\" pwned"),
     ("bash", "echo \"$(cat <<'EOF' >pwned\nx\nEOF\n)\""),
 ]
+
+# Options that run a program or write a file, under a rule on their program.
+RISKY_OPTIONS: dict[str, list[str]] = {
+    "awk ": [
+        "awk '{print $1 > \"x\"}' y",
+        "awk '{ if (1) print >> $1 }' y",
+        "awk '{print | \"sh\"}' y",
+        "awk '@load \"x\"'",
+    ],
+    "cargo test": ["cargo test --manifest-path /tmp/x/Cargo.toml"],
+    "curl ": ["curl -w '%output{x}y' http://a", "curl --write-out '%output{x}' http://a", "curl --engine x http://a"],
+    "fzf ": ["fzf --preview 'rm x'", "fzf --bind 'enter:execute(rm x)'", "fzf --prev x"],
+    "git ": [
+        "git apply --unsafe-paths x",
+        "git cat-file --filters HEAD:x",
+        "git fetch --upload-pa x y",
+        "git diff --ext",
+    ],
+    "go test": [
+        "go test -exec x",
+        "go test -o x",
+        "go test -ox",
+        "go test -coverprofile=x",
+        "go test -ldflags '-extld=x'",
+    ],
+    "gradle ": ["gradle -I x.gradle build", "gradle --init-script x build", "gradle -p /tmp/x build"],
+    "helm template": ["helm template x y --post-renderer z"],
+    "make ": ['make "SHEL$x"', "make --eval=x", "make -f x"],
+    "mvn ": ["mvn -f /tmp/x/pom.xml test", "mvn --settings x test"],
+    "mypy ": ["mypy --python-executable ./x src"],
+    "npm test": ["npm test --prefix /tmp/x", "npm test -C /tmp/x", "npm test --script-shell=x"],
+    "npx jest": ["npx jest --globalSetup x", "npx jest --config=x", "npx jest -c x"],
+    "pandoc ": ["pandoc --filter ./x a", "pandoc -F ./x a", "pandoc -o x a"],
+    "printf ": ["printf %d 'a[$(touch x)]'", "printf -v 'a[$(touch x)]' y"],
+    "sed -n": ["sed -n '1p;w x' y", "sed -n '1,5p;10e touch x' y"],
+    "sed ": ["sed '' -i y", "sed -i '' 's/a/b/e' y"],
+    "split ": ["split --filter='sh x' y"],
+    "tar ": ["tar tf x --index-file=y", "tar tf x --checkpoint-ac=exec=z", "tar tf x --volno-file y"],
+}

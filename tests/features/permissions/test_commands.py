@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.features.permissions.further_commands import (
     ORDINARY_SCRIPTS,
     PUSH,
     PUSH_SPELLINGS,
+    RISKY_OPTIONS,
     TOGETHER,
 )
 from tests.features.permissions.test_models import rule
@@ -81,6 +83,46 @@ def test_16_no_rule_on_a_harmless_program_allows_a_command_that_an_expansion_hid
     allowed = [command for shell, command in HIDDEN_COMMANDS if decision(Case(rules, shell, command, None)) == "allow"]
     assert allowed == []
     assert len(HIDDEN_COMMANDS) >= 60
+
+
+def test_16_a_rule_on_a_program_does_not_cover_its_options_that_run_code_or_write() -> None:
+    decided = {
+        command: decision(Case((("allow", "prefix", pattern),), "any", command, "ask"))
+        for pattern, commands in RISKY_OPTIONS.items()
+        for command in commands
+    }
+    assert {command: found for command, found in decided.items() if found != "ask"} == {}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "printf '" + "[" * 240_000 + "'",
+        "awk '" + "print" * 48_000 + "'",
+        "sed '" + "1,2p ; " * 34_000 + "x'",
+        "echo " + "${x:-" * 48_000,
+        "cat <<E\n" + "x\\\n" * 80_000 + "E\n",
+        "python -c '" + "git push " * 26_000 + "'",
+        "foo " + "git " * 9_000,
+        "alias " + "x=y " * 9_000,
+    ],
+    ids=lambda command: command[:12],
+)
+def test_16_a_long_command_is_judged_in_time(command: str) -> None:
+    rules = [rule(*one, id=str(number)) for number, one in enumerate((*DOCUMENTED, ("allow", "prefix", "")))]
+    started = time.thread_time()
+    decide(rules, "Bash", {"command": command})
+    assert time.thread_time() - started < 2  # the time of a hook; each takes less than a fifth of it
+
+
+@pytest.mark.parametrize(("match_type", "pattern"), [("glob", "*rm -rf*"), ("regex", ".*rm -rf.*")])
+def test_16_a_rule_on_the_whole_input_is_compared_with_its_commands_too(match_type: str, pattern: str) -> None:
+    rules = [rule("deny", match_type, pattern, field=None, tool_name="*")]
+    for command in ("rm -rf x", "rm  -rf x", "cd y && rm -r''f x", "/bin/rm -rf x", "sudo rm x -rf"):
+        assert decide(rules, "Bash", {"command": command, "description": "clean"}).effect == "deny", command
+    assert decide(rules, "Bash", {"command": "rm $x"}).effect == "ask"
+    assert decide(rules, "Bash", {"command": "ls"}).effect is None
+    assert decide(rules, "Write", {"content": "never rm -rf x"}).effect == "deny"
 
 
 # -- spellings of one command --------------------------------------------------------------------------
@@ -233,6 +275,11 @@ def test_16_the_fragments_write_the_file_in_a_real_shell(repository: Path) -> No
         ("deny", "exact", "git push", "git push origin", None),
         ("deny", "exact", "git push", "git push -q", None),
         ("deny", "exact", "rm -rf /", "rm -fr  /", "deny"),
+        ("deny", "prefix", "git push --force", "git push --mirr", "deny"),
+        ("deny", "prefix", "git push --force", "time if git push -f; then :; fi", "deny"),
+        ("deny", "prefix", "rm ", "command -v rm", None),
+        ("deny", "prefix", "pip install", "python -m pip install x", "ask"),
+        ("deny", "prefix", "curl ", "apt-get install curl", None),
         ("deny", "exact", "git log; rm x", "git log; rm x", "deny"),
         ("deny", "prefix", "git", "git status", "deny"),
         ("deny", "prefix", "rm", "rmdir x", "deny"),

@@ -340,7 +340,7 @@ def _without_git_options(words: list[ShellWord], *, is_pattern: bool) -> list[Sh
     if arguments and arguments[0].text == "push":
         if any(word.text.startswith("+") and not word.is_option for word in arguments):
             arguments.append(ShellWord("--force", "--force"))
-        if any(word.text == "--mirror" for word in arguments):
+        if any(len(word.text) > 2 and "--mirror".startswith(word.text) for word in arguments):
             arguments.append(ShellWord("--force", "--force"))
     return arguments
 

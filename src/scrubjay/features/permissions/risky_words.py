@@ -67,8 +67,7 @@ _RISKS = {
     "awk": ProgramRisks(
         "filEeodpDW",
         options="file source load include debug dump-variables profile pretty-print",
-        # `>` compares, unless it follows `print`; `||` is no pipe.
-        operand=r"(?s).*(?:system|getline|@|\\\n|print.*>|(?<!\|)\|(?!\|)).*",
+        operand=r"(?s).*(?:system|getline|@|\\\n|(?<!\|)\|(?!\|)).*",  # `||` is no pipe
     ),
     "tar": ProgramRisks(
         options="info-script new-volume-script rsh-command rmt-command get extract create append update index-file "
@@ -82,8 +81,8 @@ _RISKS = {
     "sftp": ProgramRisks("oSFbD"),
     "make": ProgramRisks("fCIE", options="file makefile directory include-dir", operand=r".*=.*"),
     "npm": ProgramRisks(
-        safe_commands="ls list view info outdated ping whoami root prefix help search explain why fund",
-        options="script-shell prefix node-options userconfig globalconfig git",
+        "C", safe_commands="ls list view info outdated ping whoami root prefix help search explain why fund",
+        options="script-shell prefix node-options userconfig globalconfig git cwd dir",
     ),
     "pip": ProgramRisks(safe_commands="list show freeze check help debug inspect", options="python log"),
     "docker": ProgramRisks(
@@ -94,7 +93,7 @@ _RISKS = {
         harmless_options="output",
         options="kubeconfig",
     ),
-    "cargo": ProgramRisks(safe_commands="version search help pkgid", options="target-dir"),
+    "cargo": ProgramRisks(safe_commands="version search help pkgid", options="target-dir manifest-path"),
     "go": ProgramRisks(
         "o", options="exec toolexec vettool overlay modfile ldflags outputdir coverprofile cpuprofile memprofile "
         "blockprofile mutexprofile trace",
@@ -113,7 +112,7 @@ _RISKS = {
     "curl": ProgramRisks(
         "oOKDcTJ", valued="XHdFuAebmrxyYzCEPQtUw",
         options="remote-name remote-name-all cookie-jar upload-file libcurl trace trace-ascii stderr hsts alt-svc "
-        "etag-save remote-header-name dump-header",
+        "etag-save remote-header-name dump-header engine",
         harmless_value="/dev/null",
     ),
     "wget": ProgramRisks("OoaPex", options="append-output directory-prefix use-askpass save-cookies warc-file"),
@@ -140,11 +139,22 @@ _RISKS = {
         "cof", options="fix rulesdir resolve-plugins-relative-to format", harmless_options="ext"
     ),
     "ruff": ProgramRisks(options="fix", commands="format clean"),
-    "mypy": ProgramRisks(options="install-types cache-dir"),
+    "mypy": ProgramRisks(options="install-types cache-dir python-executable"),
     "systemctl": ProgramRisks(commands="edit link"),
     "journalctl": ProgramRisks(options="vacuum-size vacuum-time vacuum-files cursor-file"),
-    "yq": ProgramRisks("i", options="inplace"),
+    "yq": ProgramRisks("is", options="inplace split-exp"),
     "prettier": ProgramRisks("w"),
+    "jest": ProgramRisks(
+        "c", options="rootDir globalSetup globalTeardown setupFiles setupFilesAfterEnv runner testRunner transform "
+        "resolver reporters testEnvironment outputFile coverageDirectory",
+        harmless_options="coverage",
+    ),
+    "mvn": ProgramRisks(options="f file s settings gs global-settings t toolchains", has_long_dash=True),
+    "gradle": ProgramRisks("pIc", options="project-dir init-script include-build build-file", has_long_dash=True),
+    "helm": ProgramRisks(options="post-renderer post-renderer-args kubeconfig"),
+    "split": ProgramRisks(options="filter"),
+    "pandoc": ProgramRisks("FLo", options="filter lua-filter pdf-engine"),
+    "fzf": ProgramRisks(options="preview bind become listen listen-unsafe"),
 }  # fmt: skip
 _ALIASES = {
     **dict.fromkeys(("gawk", "mawk", "nawk"), "awk"),
@@ -157,6 +167,8 @@ _ALIASES = {
     "fdfind": "fd",
     "bsdtar": "tar",
     "gfind": "find",
+    "gradlew": "gradle",
+    "mvnw": "mvn",
     "gsed": "sed",
     "py.test": "pytest",
     "[": "test",
@@ -176,7 +188,6 @@ _SHELL_STATE = split_words(
     "read mapfile readarray unset let function abbr functions bindkey zle autoload zmodload emulate setopt "
     "unsetopt [[ exec coproc umask"
 )
-_SUBSCRIPT = lazy_pattern(r"(?s)\[.*(?:\$\(|`)")
 _SAFE_SED_COMMAND = (
     r"(?:(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)(?:,(?:[+~]?\d+|\$|/(?:[^/\\\n]|\\.)*/))?)?\s*(?:!?[pdqPD=]"
     r"|s/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/[gpiI\d]*|s\|(?:[^|\\\n]|\\.)*\|(?:[^|\\\n]|\\.)*\|[gpiI\d]*"
@@ -219,6 +230,7 @@ _GIT_RISKS = {
     "bisect": ProgramRisks(commands="run visualize view"),
     "submodule": ProgramRisks(commands="foreach"),
     "bundle": ProgramRisks(commands="create"),
+    "apply": ProgramRisks(options="unsafe-paths"),
     "push": ProgramRisks(
         "fd", options="force force-with-lease force-if-includes delete mirror prune", operand=r"[+:].*"
     ),
@@ -239,7 +251,7 @@ def find_risk(words: Sequence[ShellWord], named: int, literal: frozenset[str] = 
     further = [(place, word) for place, word in enumerate(words) if place >= max(named, 1) and word.text not in literal]
     if name in HARMLESS_PROGRAMS:
         return None
-    if name in ARITHMETIC_COMMANDS and any(_SUBSCRIPT.search(word.text) for _, word in further):
+    if name in ARITHMETIC_COMMANDS and any(_has_subscript(word.text) for _, word in further):
         return f"a subscript that {name} evaluates"
     for _, word in further:
         if word.wild:
@@ -260,6 +272,12 @@ def find_risk(words: Sequence[ShellWord], named: int, literal: frozenset[str] = 
         arguments = arguments if named >= 2 else arguments[1:]
         if any(word.is_option and word.text[1] != "-" and re.search("[xcruAIF]", word.text) for word in arguments):
             return "an option that is more than listing"
+    if name == "curl" and any("%output{" in word.text for word in arguments):
+        return "the output to a file"
+    if _ALIASES.get(name, name) == "awk":
+        for word in arguments:
+            if 0 <= word.text.find("print") < word.text.rfind(">"):  # elsewhere it compares
+                return f"the output of {word.text[:80]!r} to a file"
     risks = _RISKS.get(_ALIASES.get(name, name), ProgramRisks())
     if risks.safe_commands and named < 2:
         first = words[1].text if len(words) > 1 else ""
@@ -311,6 +329,12 @@ def _is_risky_option(risks: ProgramRisks, text: str, listed: frozenset[str]) -> 
         if letter in risks.valued:
             return False
     return False
+
+
+def _has_subscript(text: str) -> bool:
+    """Return True if the text has a subscript with a substitution, as in `a[$(command)]`."""
+    start = text.find("[")
+    return start >= 0 and max(text.rfind("$("), text.rfind("`")) > start
 
 
 def _is_listed(option: str, listed: frozenset[str], *, may_abbreviate: bool) -> bool:
