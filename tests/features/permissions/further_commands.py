@@ -925,6 +925,7 @@ ORDINARY_SCRIPTS = [
 
 HARMLESS_RULES = ["echo ", "cat ", "printf ", "test ", "[ ", "exit ", "tar ", "git ", "echo x"]
 HIDDEN_COMMANDS: list[tuple[str, str]] = [
+    ("zsh", "echo $#argv\\\n['$(touch pwned)']"),
     ("bash", "echo ${ touch pwned; }"),
     ("bash", "echo ${| touch pwned; }"),
     ("bash", "echo ${x:=\\$\\(touch\\ pwned\\)}${x@P}"),

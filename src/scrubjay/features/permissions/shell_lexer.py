@@ -346,6 +346,8 @@ class _Parser:
             self._expand(word, is_wild=not is_quoted or variable[1] in "@=~^+")
             if self.peek() == "[" and not self.take(_SUBSCRIPT):
                 self.fail("a subscript can run commands")
+            elif self.peek(2) == "\\\n":
+                self.fail("a line break stands within an expansion")
         elif self.peek(2) == "$(":
             if self.peek(3) == "$((":
                 self.fail("arithmetic can run commands")
