@@ -925,6 +925,9 @@ ORDINARY_SCRIPTS = [
 
 HARMLESS_RULES = ["echo ", "cat ", "printf ", "test ", "[ ", "exit ", "tar ", "git ", "echo x"]
 HIDDEN_COMMANDS: list[tuple[str, str]] = [
+    ("bash", "cat <<E\\\nOF\n`touch pwned`\nEOF"),
+    ("bash", "cat <<EOF\\\n\n$(touch pwned)\nEOF"),
+    ("fish", "echo a\\ # \\\ntouch pwned"),
     ("zsh", "echo $#argv\\\n['$(touch pwned)']"),
     ("bash", "echo ${ touch pwned; }"),
     ("bash", "echo ${| touch pwned; }"),

@@ -177,7 +177,7 @@ class _Parser:
         """Note the delimiter of a here-document, whose text begins in the next line."""
         self.take(_BLANK)
         delimiter = self.word()
-        if delimiter is None or delimiter.dynamic:
+        if delimiter is None or delimiter.dynamic or "\\\n" in delimiter.raw:
             self.fail("a here-document has no certain end")
             return
         is_quoted = delimiter.raw != delimiter.text
@@ -334,7 +334,7 @@ class _Parser:
         follower = self._text[self._place + 1 : self._place + 2]
         if not follower:
             self.fail("the last character is an escape")
-        elif follower in _FISH_ESCAPES:
+        elif follower in _FISH_ESCAPES or (follower.isspace() and self.peek(3)[2:] == "#"):
             self.fail("shells disagree on an escaped character")
         self._append(word, "" if follower == "\n" else follower)
         self._place += 2
