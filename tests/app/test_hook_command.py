@@ -217,6 +217,58 @@ def test_125_a_hook_imports_only_what_its_event_needs(home: Path, folder: Path, 
     assert loaded & (slow | ours) == set()
 
 
+# Modules that a permission hook imports until its decision is audited. Add one only if every decision needs it:
+# an agent waits for these imports, ten times as long on a busy machine.
+PERMISSION_MODULES = {
+    "core.errors core.ids core.lazy core.lazy_regex core.secrets",
+    "db.sqlite.checksums db.sqlite.connections db.sqlite.named_queries",
+    "db.sqlite.schema db.sqlite.schema_snapshot db.sqlite.schema_version",
+    "features.hooks.hook_reader features.hooks.models",
+    "features.monitoring.audit.file features.monitoring.audit.lines features.monitoring.audit.verdicts",
+    "features.permissions.command_rules features.permissions.decision features.permissions.models",
+    "features.permissions.paths features.permissions.patterns features.permissions.risky_words",
+    "features.permissions.rows features.permissions.shell_commands features.permissions.shell_lexer",
+    "app.hook_command servers.hooks.formats",
+}
+
+
+def test_16_a_decision_is_audited_without_importing_the_server(home: Path, folder: Path) -> None:
+    call = hook_input(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "cd x && rm y"})
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "scrubjay.app", "hook", "permission", "--home", str(home)],
+        input=json.dumps(call).encode(),
+        capture_output=True,
+        timeout=30,
+        check=True,
+    )
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert json.loads((home / "audit.jsonl").read_text().splitlines()[-1])["decision"] == "refused"
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
+    modules = {f"scrubjay.{name}" for names in PERMISSION_MODULES for name in names.split()}
+    packages = {name.rpartition(".")[0] for name in modules}
+    packages |= {package.rpartition(".")[0] for package in packages}
+    assert {name for name in loaded if name.startswith("scrubjay.")} - packages == modules
+    slow = {"anyio", "asyncio", "hashlib", "logging", "numpy", "pydantic", "pydantic_core", "starlette"}
+    assert loaded & slow == set()
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "UserPromptSubmit", "PostToolUse"])
+def test_125_a_hook_without_a_server_takes_less_than_150_ms_of_processor_time(
+    home: Path, folder: Path, event: str
+) -> None:
+    names = {"PreToolUse": "permission", "UserPromptSubmit": "user-prompt-submit", "PostToolUse": "post-tool-use"}
+    call = hook_input(
+        folder, event, prompt="when is apollo deployed?", tool_name="Bash", tool_input={"command": "rm x"}
+    )
+    seconds: list[float] = []
+    for _ in range(3):  # the first one compiles, and others run beside it
+        before = os.times()
+        hook(home, names[event], call)
+        after = os.times()
+        seconds.append(after.children_user + after.children_system - before.children_user - before.children_system)
+    assert min(seconds) < 0.15
+
+
 def test_125_a_missing_or_broken_store_or_an_unknown_hook_does_not_block_the_agent(tmp_path: Path) -> None:
     call: dict[str, Any] = {"tool_name": "Bash", "tool_input": {}, "session_id": "s", "prompt": "x", "cwd": "/"}
     for event in ("permission", "session-start", "user-prompt-submit", "post-tool-use", "stop", "no-such-hook"):
@@ -543,6 +595,25 @@ def test_125_input_that_never_ends_is_answered_in_time(home: Path) -> None:
     assert (done.stdout, time.monotonic() - started < 5) == (b"{}\n", True)
 
 
+@pytest.mark.parametrize(("event", "expected"), [("PreToolUse", "ask"), ("PermissionRequest", None)])
+def test_16_a_call_whose_input_never_ends_is_asked(home: Path, event: str, expected: str | None) -> None:
+    program = "from scrubjay.app import hook_command as h; h.TIMEOUT_SECONDS = 0.2; h.main(['permission'])"
+    reading, writing = os.pipe()
+    os.write(writing, f'{{"hook_event_name": "{event}", "tool_input": '.encode())
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        stdin=reading,
+        env={**os.environ, "SCRUBJAY_HOME": str(home)},
+        capture_output=True,
+        timeout=20,
+        check=True,
+    )
+    os.close(reading)
+    os.close(writing)
+    answer = json.loads(done.stdout)
+    assert (answer["hookSpecificOutput"]["permissionDecision"] if answer else None) == expected
+
+
 def test_125_a_failure_to_spool_does_not_prevent_the_answer(home: Path, folder: Path) -> None:
     (home / FOLDER).write_text("not a folder")
     prompt_input = hook_input(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
@@ -589,7 +660,8 @@ def test_125_hooks_over_http_give_the_same_answers(home: Path, folder: Path, ser
     ).json()
     assert [one["tool"] for one in history["history"]] == ["Edit"]
     assert post("no-such-hook", {}).status_code == 422
-    assert post("permission", [1]).status_code == 400
+    undecided = post("permission", [1]).json()["hookSpecificOutput"]
+    assert undecided["permissionDecision"] == "ask"  # the agent would make the call after a failure
     assert httpx2.post(f"{served}/v1/hooks/stop", content=b"{").status_code == 400
     assert post("post-tool-use", used | {"duration_ms": 1e300}).json() == {}
     log = httpx2.post(f"{served}/v1/tools/audit_log", json={"kind": "verdict"}).json()

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +48,8 @@ BRIEFING_TOKENS, PROMPT_TOKENS = 600, 400
 MAX_LATEST, MAX_PREFERENCES, MAX_HINTS = 5, 10, 5
 MAX_QUESTION_CHARACTERS = 2_000
 DATABASE = "scrubjay.db"
+# The event whose answer can be to ask the user.
+_ASKING_EVENT = b'"PreToolUse"'
 _FALSE = ("false", "0", "no", "off")
 _LATEST_KINDS = ("general", "decision", "context", "correction")
 # True while a call waits for the rules of a store: a failure must then ask the user, because a rule may deny the call.
@@ -73,7 +74,10 @@ def _time_out(_: int, __: object) -> None:
 
 
 def _fail(problem: str) -> None:
-    """Print the answer of a failed hook. It never stops the agent, but it never lets a denied call pass either."""
+    """Print the answer of a failed hook. It never stops the agent, but it never lets a denied call pass either.
+
+    Nothing is imported for it: an import may be what failed.
+    """
     decided = {
         "hookEventName": "PreToolUse",
         "permissionDecision": "ask",
@@ -103,9 +107,7 @@ def _warn(problem: str) -> None:
 def _answer(arguments: list[str]) -> dict[str, Any]:
     name, home = _parse_arguments(arguments)
     event = formats.parse_event(name)
-    body = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
-    if event is models.HookEvent.PERMISSION:
-        _ask_on_failure(home, body)
+    body = _read_input(home, event)
     if len(body) > MAX_INPUT_BYTES:
         raise ValueError(f"the input is longer than {MAX_INPUT_BYTES} bytes")
     call = formats.parse_call(event, json.loads(body), os.environ.get("CLAUDE_PROJECT_DIR"))
@@ -114,15 +116,21 @@ def _answer(arguments: list[str]) -> dict[str, Any]:
     return formats.format_answer(call, answer)
 
 
-def _ask_on_failure(home: Path, body: bytes) -> None:
-    """From now on ask the user on a failure, if there is a store and the agent's format has such an answer.
+def _read_input(home: Path, event: "models.HookEvent") -> bytes:
+    """Return the input, cut after `MAX_INPUT_BYTES` and one more.
 
-    For a `PermissionRequest` the agent is already asking. The input may be invalid or too long, so it is searched for
-    the name of the event.
+    For a permission, ask the user on a failure from the moment that the name `PreToolUse` has arrived: the input may be
+    invalid or too long, or may never end. For a `PermissionRequest` the agent is already asking.
     """
     global _asks_on_failure
-    is_cut = len(body) > MAX_INPUT_BYTES and b'"PermissionRequest"' not in body
-    _asks_on_failure = _has_store(home) and (is_cut or b'"PreToolUse"' in body)
+    body = bytearray()
+    may_ask = event is models.HookEvent.PERMISSION and _has_store(home)
+    while len(body) <= MAX_INPUT_BYTES and (chunk := os.read(0, MAX_INPUT_BYTES + 1 - len(body))):
+        tail = max(0, len(body) - len(_ASKING_EVENT))
+        body += chunk
+        is_too_long = len(body) > MAX_INPUT_BYTES
+        _asks_on_failure = _asks_on_failure or (may_ask and (is_too_long or body.find(_ASKING_EVENT, tail) >= 0))
+    return bytes(body)
 
 
 def _has_store(home: Path) -> bool:
@@ -245,8 +253,8 @@ def _audit(home: Path, call: "models.HookCall", answer: "models.HookAnswer") -> 
     if answer.verdict is None or answer.verdict.effect is None or _is_off("AUDIT_ENABLED"):
         return
     try:
-        if event := verdicts.permission_event(call, answer, "hook"):
-            verdicts.write_decision(home, event)
+        if verdict := verdicts.verdict_of(call, answer):
+            verdicts.write_verdict(home, verdict, "hook")
     except OSError as error:  # the verdict stands
         _warn(f"the audit log cannot be written ({error})")
 

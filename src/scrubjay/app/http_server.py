@@ -144,7 +144,11 @@ def _protocols(
         ProtocolRoutes(
             routes=openai.routes, run=openai.run, describe=with_openai, refusal_formats=OPENAI_REFUSAL_FORMATS
         ),
-        ProtocolRoutes(routes=[Route(hooks_http.PATH, hooks, methods=["POST"])], describe=with_hooks),
+        ProtocolRoutes(
+            routes=[Route(hooks_http.PATH, hooks, methods=["POST"])],
+            describe=with_hooks,
+            refusal_formats=hooks_http.REFUSAL_FORMATS,
+        ),
         mimo_routes(application.dispatcher, ask_tool=ask_mimo.name, lists={search_vibes.name: "results"}),
     ]
     if settings.mira.enabled:

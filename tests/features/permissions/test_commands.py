@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -15,13 +16,24 @@ from hypothesis import strategies as st
 
 from scrubjay.features.permissions.decision import decide
 from tests.features.permissions.command_cases import DOCUMENTED, Case, cases
+from tests.features.permissions.further_commands import (
+    HARMLESS_RULES,
+    HIDDEN_COMMANDS,
+    ORDINARY,
+    ORDINARY_SCRIPTS,
+    PUSH,
+    PUSH_SPELLINGS,
+    RISKY_OPTIONS,
+    TOGETHER,
+)
 from tests.features.permissions.test_models import rule
 
 CASES = [*cases()]
 
 
 def decision(case: Case) -> str | None:
-    return decide([rule(*one) for one in case.rules], "Bash", {"command": case.command}).effect
+    rules = [rule(*one, id=f"rule_{number}") for number, one in enumerate(case.rules)]
+    return decide(rules, "Bash", {"command": case.command}).effect
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rules[0][2]!r}: {case.command!r}")
@@ -34,6 +46,84 @@ def test_16_the_table_has_cases_for_each_decision_and_each_shell() -> None:
     assert len(CASES) >= 200
     assert min(decisions[effect] for effect in ("deny", "ask", "allow", None)) >= 40
     assert {case.shell for case in CASES} == {"any", "bash", "zsh", "fish"}
+
+
+def test_16_no_spelling_hides_a_denied_command() -> None:
+    decided = {
+        (command, expected): decision(Case(PUSH, shell, command, expected))
+        for (expected, shell), commands in PUSH_SPELLINGS.items()
+        for command in commands
+    }
+    assert {pair: found for pair, found in decided.items() if found != pair[1]} == {}
+    assert len(decided) >= 150
+
+
+def test_16_a_rule_that_a_user_wrote_allows_the_ordinary_forms_of_its_command() -> None:
+    rules = {pattern: (("allow", "prefix", pattern),) for pattern in ORDINARY}
+    decided = {
+        command: decision(Case(rules[pattern], "any", command, "allow"))
+        for pattern, commands in ORDINARY.items()
+        for command in commands
+    }
+    together = tuple(("allow", "prefix", pattern) for pattern in TOGETHER)
+    decided |= {command: decision(Case(together, "any", command, "allow")) for command in ORDINARY_SCRIPTS}
+    assert {command: found for command, found in decided.items() if found != "allow"} == {}
+    assert len(decided) >= 250
+
+
+def test_16_a_rule_that_denies_another_command_asks_about_no_ordinary_one() -> None:
+    denied = ("git push --force", "rm -rf", "npm publish", "docker run", "sudo ", "kubectl delete", "pip install")
+    rules = tuple(("deny", "prefix", pattern) for pattern in denied)
+    commands = [command for some in ORDINARY.values() for command in some] + ORDINARY_SCRIPTS
+    decided = {command: decision(Case(rules, "any", command, None)) for command in commands}
+    assert {command: found for command, found in decided.items() if found is not None} == {}
+
+
+def test_16_no_rule_on_a_harmless_program_allows_a_command_that_an_expansion_hides() -> None:
+    rules = tuple(("allow", "prefix", pattern) for pattern in HARMLESS_RULES)
+    allowed = [command for shell, command in HIDDEN_COMMANDS if decision(Case(rules, shell, command, None)) == "allow"]
+    assert allowed == []
+    assert len(HIDDEN_COMMANDS) >= 60
+
+
+def test_16_a_rule_on_a_program_does_not_cover_its_options_that_run_code_or_write() -> None:
+    decided = {
+        command: decision(Case((("allow", "prefix", pattern),), "any", command, "ask"))
+        for pattern, commands in RISKY_OPTIONS.items()
+        for command in commands
+    }
+    assert {command: found for command, found in decided.items() if found != "ask"} == {}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "printf '" + "[" * 240_000 + "'",
+        "awk '" + "print" * 48_000 + "'",
+        "sed '" + "1,2p ; " * 34_000 + "x'",
+        "echo " + "${x:-" * 48_000,
+        "cat <<E\n" + "x\\\n" * 80_000 + "E\n",
+        "python -c '" + "git push " * 26_000 + "'",
+        "foo " + "git " * 9_000,
+        "alias " + "x=y " * 9_000,
+    ],
+    ids=lambda command: command[:12],
+)
+def test_16_a_long_command_is_judged_in_time(command: str) -> None:
+    rules = [rule(*one, id=str(number)) for number, one in enumerate((*DOCUMENTED, ("allow", "prefix", "")))]
+    started = time.thread_time()
+    decide(rules, "Bash", {"command": command})
+    assert time.thread_time() - started < 2  # the time of a hook; each takes less than a fifth of it
+
+
+@pytest.mark.parametrize(("match_type", "pattern"), [("glob", "*rm -rf*"), ("regex", ".*rm -rf.*")])
+def test_16_a_rule_on_the_whole_input_is_compared_with_its_commands_too(match_type: str, pattern: str) -> None:
+    rules = [rule("deny", match_type, pattern, field=None, tool_name="*")]
+    for command in ("rm -rf x", "rm  -rf x", "cd y && rm -r''f x", "/bin/rm -rf x", "sudo rm x -rf"):
+        assert decide(rules, "Bash", {"command": command, "description": "clean"}).effect == "deny", command
+    assert decide(rules, "Bash", {"command": "rm $x"}).effect == "ask"
+    assert decide(rules, "Bash", {"command": "ls"}).effect is None
+    assert decide(rules, "Write", {"content": "never rm -rf x"}).effect == "deny"
 
 
 # -- spellings of one command --------------------------------------------------------------------------
@@ -106,7 +196,8 @@ FRAGMENTS = [
     "*(e:'touch pwned':)", "'", "\"", "\\", "\n", "\r", ";", "&", "|", "&&", "||", "#", "$", "{", "}", "(", ")",
     ">", "<", ">>", "<<", "<<<", ">pwned", "EOF", "'EOF'", "pwned", "!", "x=1", "$x", "${x:-$(touch pwned)}",
     "$((a[$(touch pwned)]))", "$'\\n'", "eval", "bash -c", "time", "command", "if", "then", "fi", "a(){", "[[",
-    "]]", "-p", "~", "*", "and", "end", "begin",
+    "]]", "-p", "~", "*", "and", "end", "begin", "\\\n", "\\\"", "$x[", "${x@P}", "{x}", "EOF)", "\nEOF\n",
+    "\"$(cat <<'EOF'\n", "\nEOF\n)\"", "touch pwned\n",
 ]  # fmt: skip
 
 
@@ -120,7 +211,8 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def environment(folder: Path) -> dict[str, str]:
     person = {f"GIT_{who}_{what}": "x@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    return {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_PAGER": "cat", "GIT_CONFIG_NOSYSTEM": "1", **person}
+    home = f"{folder}-home"  # fish writes to it
+    return {"PATH": os.environ["PATH"], "HOME": home, "GIT_PAGER": "cat", "GIT_CONFIG_NOSYSTEM": "1", **person}
 
 
 def run(shell: str, command: str, folder: Path) -> None:
@@ -141,14 +233,15 @@ def run(shell: str, command: str, folder: Path) -> None:
     max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 @given(
-    first=st.sampled_from(["git ", "git log ", "git status ", "git diff "]),
+    first=st.sampled_from(["git ", "git log ", "git status ", "git diff ", "echo ", 'echo "', "cat <<EOF\n"]),
     fragments=st.lists(st.tuples(st.sampled_from(FRAGMENTS), st.sampled_from(["", " "])), min_size=1, max_size=6),
 )
 def test_16_an_allowed_command_runs_nothing_else_in_a_real_shell(
     shell: str, repository: Path, first: str, fragments: list[tuple[str, str]]
 ) -> None:
     command = first + "".join(text + space for text, space in fragments)
-    if decision(Case(DOCUMENTED, shell, command, None)) != "allow":
+    rules = (*DOCUMENTED, ("allow", "prefix", "echo "), ("allow", "prefix", "cat "))
+    if decision(Case(rules, shell, command, None)) != "allow":
         return
     run(shell, command, repository)
     created = [path.name for path in repository.iterdir() if path.name != ".git"]
@@ -185,6 +278,11 @@ def test_16_the_fragments_write_the_file_in_a_real_shell(repository: Path) -> No
         ("deny", "exact", "git push", "git push origin", None),
         ("deny", "exact", "git push", "git push -q", None),
         ("deny", "exact", "rm -rf /", "rm -fr  /", "deny"),
+        ("deny", "prefix", "git push --force", "git push --mirr", "deny"),
+        ("deny", "prefix", "git push --force", "time if git push -f; then :; fi", "deny"),
+        ("deny", "prefix", "rm ", "command -v rm", None),
+        ("deny", "prefix", "pip install", "python -m pip install x", "ask"),
+        ("deny", "prefix", "curl ", "apt-get install curl", None),
         ("deny", "exact", "git log; rm x", "git log; rm x", "deny"),
         ("deny", "prefix", "git", "git status", "deny"),
         ("deny", "prefix", "rm", "rmdir x", "deny"),

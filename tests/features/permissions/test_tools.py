@@ -79,6 +79,18 @@ async def test_16_an_invalid_rule_is_refused(tmp_path: Path) -> None:
         assert (await call(app, "list_permission_rules", "cli"))["rules"] == []
 
 
+async def test_16_a_rule_that_can_match_no_input_is_refused(tmp_path: Path) -> None:
+    """Without a field, the pattern is compared with a JSON object."""
+    without = {"effect": "deny", "tool_name": "Bash"}
+    async with running(Settings(home=tmp_path)) as app:
+        for useless in ({"pattern": "rm -rf"}, {"pattern": "rm *", "match_type": "glob"}, {"match_type": "exact"}):
+            with pytest.raises(InvalidRequest, match="matches no input") as refusal:
+                await call(app, "add_permission_rule", "cli", **({"pattern": "rm"} | without | useless))
+            assert "field" in str(refusal.value.hint)
+        for useful in ({"pattern": ""}, {"pattern": '{"command":"rm'}, {"pattern": "*rm -rf*", "match_type": "glob"}):
+            assert (await call(app, "add_permission_rule", "cli", **(without | useful)))["added"]
+
+
 async def test_16_the_number_of_rules_is_limited_so_that_hooks_stay_within_their_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

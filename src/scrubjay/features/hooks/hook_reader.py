@@ -1,7 +1,6 @@
 """Read-only access to a store for the hook command: few imports, no waiting for writers, no changes."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +28,6 @@ BUSY_SECONDS = 0.2
 FIRST_VERSION_WITH_RULES = 13
 # Rows of older stores have no checksums. A server of this release adds them when it starts.
 FIRST_VERSION_WITH_CHECKSUMS = 20
-_MIGRATIONS = Path(__file__).parents[2] / "db" / "sqlite" / "migrations"
 # Best matches that are checked for the minimum number of terms.
 MAX_CANDIDATES = 20
 
@@ -66,11 +64,6 @@ def open_hook_reader(database: Path) -> "Generator[HookReader]":
         connection.close()
 
 
-def _known_version() -> int:
-    """Return the newest schema version of this program; `db.sqlite.schema` would import much more."""
-    return sum(name.endswith(".sql") for name in os.listdir(_MIGRATIONS))  # noqa: PTH208
-
-
 class HookReader:
     """The queries of the hook command."""
 
@@ -80,14 +73,11 @@ class HookReader:
     def rules(self, paths: Sequence[str]) -> "list[PermissionRule]":
         """Return the rules that apply in a folder, given its path and all parent paths.
 
-        Raise `StoreUnusable` for a store of a newer version, whose rules may mean something else, and for an empty one.
+        Raise `StoreUnusable` for an empty store: the rules of the store that it replaced are not known.
         """
-        version, known = self._connection.pragma("user_version"), _known_version()
-        if not 0 < version <= known:
-            raise StoreUnusable(
-                f"the store has schema version {version}; this program supports versions 1 to {known}",
-                hint="upgrade scrubjay, or open the store with the version that wrote it",
-            )
+        version = schema_version(self._connection)
+        if version <= 0:
+            raise StoreUnusable("the store is empty", hint="restore it with `scrubjay store restore`")
         if version < FIRST_VERSION_WITH_RULES:
             return []
         return rows.rules_at(self._connection, paths, has_checksums=version >= FIRST_VERSION_WITH_CHECKSUMS)

@@ -276,7 +276,7 @@ class MemoryService:
     async def _with_reviews(
         self, hits: Sequence[Hit], visibility: Visibility, reader: Caller | None
     ) -> tuple[Sequence[Hit], str | None]:
-        """Return the hits with the current state of their code, as the reader may see it, and why it is unknown, if so."""
+        """Return the hits with the state of their code, as the reader may see it, and why it is unknown, if so."""
         linked = [hit.memory for hit in hits if hit.memory.links]
         if not linked or self._link_reviewer is None or reader is None:
             return hits, None

@@ -16,8 +16,24 @@ from itertools import chain
 
 from scrubjay.features.permissions.models import MatchType, PermissionRule
 from scrubjay.features.permissions.patterns import fits, matches_glob
-from scrubjay.features.permissions.risky_words import GIT_COMMANDS, GIT_RISKY_COMMANDS, SAFE_VARIABLES, find_risk
-from scrubjay.features.permissions.shell_commands import JOINING, UNKNOWN, RunCommand, git_subcommand, program_name
+from scrubjay.features.permissions.risky_words import (
+    GIT_COMMANDS,
+    GIT_RISKY_COMMANDS,
+    HARMLESS_PROGRAMS,
+    INTERPRETERS,
+    SAFE_VARIABLES,
+    find_risk,
+)
+from scrubjay.features.permissions.shell_commands import (
+    ARITHMETIC_COMMANDS,
+    JOINING,
+    SHELLS,
+    UNKNOWN,
+    WRAPPERS,
+    RunCommand,
+    git_subcommand,
+    program_name,
+)
 from scrubjay.features.permissions.shell_lexer import Redirect, ShellWord, parse_script, split_words, words_of
 
 # Files that may be written by any command, and file descriptors.
@@ -40,6 +56,16 @@ _PROGRAM_FORMS = {
     "git add": {"A": "--all", "f": "--force"},
 }
 _MAX_CLUSTER = 4
+# A program that is not known may run the command in its arguments; real ones have few words of their own before it.
+_MAX_OWN_WORDS = 8
+# Programs that do not run the words of their arguments, or whose wrappers are all known.
+_NO_WRAPPERS = (
+    HARMLESS_PROGRAMS | ARITHMETIC_COMMANDS | frozenset(WRAPPERS) | SHELLS | {"git", "man", "tldr", "cd", ":"}
+)
+# Programs with code of another language in an argument or on standard input.
+_CODE_PROGRAMS = INTERPRETERS - SHELLS | split_words(
+    "awk gawk mawk nawk sed gsed vim nvim vi ex emacs expect tclsh gdb"
+)
 # Programs whose options of several letters have one dash.
 _LONG_DASH_PROGRAMS = split_words("find java javac gcc g++ clang go terraform openssl")
 
@@ -83,16 +109,34 @@ class CommandMatcher:
 
     def __init__(self, runs: Sequence[RunCommand]) -> None:
         self._by_program: dict[str, list[_NormalizedCommand]] = {}
+        self._in_arguments: dict[str, list[Sequence[ShellWord]]] = {}
+        """Words of programs that are not known, from each word that may be the program of a command."""
+        self._codes: list[str] = []
+        """Code of other languages."""
         for run in runs:
             if run.words:
                 command = _normalized(run.words)
                 self._by_program.setdefault(command.program, []).append(command)
+                self._add_arguments(run)
         self.texts = [*dict.fromkeys(text for run in runs if run.words for text in _texts(run.words))]
         """The commands as text, with single spaces and without quotes."""
 
+    def _add_arguments(self, run: RunCommand) -> None:
+        if run.name in _CODE_PROGRAMS:
+            inputs = [redirect.target for redirect in run.redirects if redirect.operator == "<<<"]
+            self._codes += [word.text for word in (*run.words[1:], *inputs) if re.search(r"[\s\"']", word.text)]
+        if run.name in _NO_WRAPPERS:
+            return
+        for place in range(1, min(len(run.words), _MAX_OWN_WORDS + 1)):
+            word = run.words[place]
+            if not word.dynamic and not word.is_option:
+                self._in_arguments.setdefault(program_name(word), []).append(run.words[place:])
+
     def comparisons(self, rule: PermissionRule) -> int:
         """Return the number of commands that must be compared with the rule word by word."""
-        return sum(1 for _ in self._candidates(_word_pattern(rule.match_type, rule.pattern)))
+        pattern = _word_pattern(rule.match_type, rule.pattern)
+        in_arguments = len(self._in_arguments.get(pattern.program, ())) if pattern else 0
+        return sum(1 for _ in self._candidates(pattern)) + in_arguments + len(self._codes)
 
     def match(self, rule: PermissionRule) -> Match:
         """Return whether a rule that denies or asks matches one of the commands, word by word."""
@@ -102,7 +146,21 @@ class CommandMatcher:
         pattern = _word_pattern(rule.match_type, rule.pattern)
         if pattern is None:
             return Match.NO
-        return max((_match(pattern, command) for command in self._candidates(pattern)), default=Match.NO)
+        found = max((_match(pattern, command) for command in self._candidates(pattern)), default=Match.NO)
+        return Match.MAYBE if found is Match.NO and self._may_run(rule, pattern) else found
+
+    def _may_run(self, rule: PermissionRule, pattern: "_WordPattern") -> bool:
+        """Return True if a program that is not known, or code of another language, may run the rule's command.
+
+        A pattern of one word is not searched: it would also match names, as in `apt-get install curl`.
+        """
+        if not pattern.operands and not pattern.options:
+            return False
+        commands = (_normalized(words) for words in self._in_arguments.get(pattern.program, ()))
+        if any(_match(pattern, command) is not Match.NO for command in commands):
+            return True
+        code = _code_pattern(rule.match_type, rule.pattern)
+        return code is not None and any(code.search(text) for text in self._codes)
 
     def _candidates(self, pattern: _WordPattern | None) -> Iterator[_NormalizedCommand]:
         """Return the commands of the pattern's program, and those of an unknown program."""
@@ -232,6 +290,15 @@ def _word_pattern(match_type: MatchType, pattern: str) -> _WordPattern | None:
     )
 
 
+@lru_cache(maxsize=4096)
+def _code_pattern(match_type: MatchType, pattern: str) -> re.Pattern[str] | None:
+    """Return an expression that finds the words of a pattern in code, in one string or several; None for one word."""
+    words = _pattern_words(pattern.replace("*", " ") if match_type is MatchType.GLOB else pattern)
+    if not words or len(words) < 2:
+        return None
+    return re.compile(r"(?<![\w-])" + r"[\s\"',]+".join(map(re.escape, words)))
+
+
 def _pattern_words(pattern: str) -> list[str] | None:
     if not re.search(r"[^\w\s./:=+*@%,~^-]", pattern):
         return pattern.split()
@@ -273,7 +340,7 @@ def _without_git_options(words: list[ShellWord], *, is_pattern: bool) -> list[Sh
     if arguments and arguments[0].text == "push":
         if any(word.text.startswith("+") and not word.is_option for word in arguments):
             arguments.append(ShellWord("--force", "--force"))
-        if any(word.text == "--mirror" for word in arguments):
+        if any(len(word.text) > 2 and "--mirror".startswith(word.text) for word in arguments):
             arguments.append(ShellWord("--force", "--force"))
     return arguments
 

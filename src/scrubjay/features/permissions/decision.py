@@ -54,7 +54,7 @@ def decide(rules: Iterable[PermissionRule], tool: str, given: Mapping[str, Any])
     if matching and (certain or allowance.is_exact):
         decider, *others = matching
         return PermissionVerdict(decider.effect, _reason(decider), decider, others)
-    if call.problem is not None and any(rule.field in COMMANDS for rule in rules):
+    if call.problem is not None and any(rule.field in COMMANDS or _is_by_part(rule) for rule in rules):
         return PermissionVerdict(Effect.ASK, f"the command cannot be read with certainty: {call.problem}")
     if possible:
         reason = f"a word of the command is not known, so this rule may match: {_reason(possible[0])}"
@@ -247,8 +247,13 @@ class _PreparedCall:
 
 
 def _is_by_part(rule: PermissionRule) -> bool:
-    """Return True if each command is compared: a denied command is denied after another one too."""
-    return rule.effect is not Effect.ALLOW and rule.field in COMMANDS
+    """Return True if each command is compared: a denied command is denied after another one too.
+
+    A glob or a regular expression on the whole input is compared with its commands too: in JSON, a second space or a
+    quote would hide a command from it.
+    """
+    is_whole = rule.field is None and rule.match_type in (MatchType.GLOB, MatchType.REGEX)
+    return rule.effect is not Effect.ALLOW and (is_whole or rule.field in COMMANDS)
 
 
 def _normalized(path: str) -> str:

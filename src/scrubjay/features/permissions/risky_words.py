@@ -6,28 +6,35 @@ The list is of common programs and cannot be complete: a rule should name as man
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from scrubjay.core.lazy_regex import lazy_pattern
-from scrubjay.features.permissions.shell_commands import GIT_VALUES, SHELLS, git_subcommand, program_name
+from scrubjay.features.permissions.shell_commands import (
+    ARITHMETIC_COMMANDS,
+    GIT_VALUES,
+    SHELLS,
+    git_subcommand,
+    program_name,
+)
 from scrubjay.features.permissions.shell_lexer import ShellWord, split_words
 
 # Programs without an option that runs code or writes; a word that is not known is covered too.
-_HARMLESS = split_words(
+HARMLESS_PROGRAMS = split_words(
     "cat echo ls wc head tail pwd true false basename dirname realpath readlink stat du df whoami id uname which "
     "type grep egrep fgrep cut tr nl od cmp comm diff seq sleep file jq md5sum sha1sum sha256sum tac rev fold "
-    "hostname groups nproc uptime free tty"
+    "hostname groups nproc uptime free tty cd mkdir touch"
 )
 # Long options of any program; one may be abbreviated.
 _LONG = split_words(
     "exec exec-path exec-batch execute command cmd eval output output-file output-dir output-directory "
-    "output-document out outfile write in-place pager editor rsh use-compress-program to-command "
-    "checkpoint-action pre preprocessor hostname-bin shell require import loader plugin upload-pack receive-pack "
-    "ext-diff textconv open-files-in-pager log-file proxy-command config config-file toolexec compress-program "
-    "dump-header sendmail-cmd template filters script"
+    "output-document out outfile write in-place pager editor rsh shell require import loader plugin log-file "
+    "proxy-command config config-file script"
 )
-# Variables of the environment that change language, time zone or colours only.
-SAFE_VARIABLES = split_words("LANG LC_ALL LC_CTYPE LC_MESSAGES TZ CI NO_COLOR FORCE_COLOR COLUMNS LINES")
+# Variables of the environment that change language, time zone, colours, buffering or messages only.
+SAFE_VARIABLES = split_words(
+    "LANG LC_ALL LC_CTYPE LC_MESSAGES TZ CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES NODE_ENV "
+    "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE RUST_LOG DEBIAN_FRONTEND"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,11 @@ class ProgramRisks:
 
     letters: str = ""
     """Short options."""
+    _: KW_ONLY
+    valued: str = ""
+    """Short options that take a value, which may follow without a space."""
+    has_long_dash: bool = False
+    """True if options of several letters have one dash, so that they are no clusters."""
     options: str = ""
     """Other options, without dashes, in addition to `_LONG`."""
     harmless_options: str = ""
@@ -46,28 +58,31 @@ class ProgramRisks:
     """If given, the only subcommands that are covered."""
     operand: str = ""
     """Regular expression that no operand may match."""
+    harmless_value: str = ""
+    """Regular expression of values that make a listed option harmless."""
     max_operands: int | None = None
 
 
 _RISKS = {
     "awk": ProgramRisks(
         "filEeodpDW",
-        "file source load include debug dump-variables profile pretty-print",
-        operand=r"(?s).*(?:system|getline|[|>@]).*",
+        options="file source load include debug dump-variables profile pretty-print",
+        operand=r"(?s).*(?:system|getline|@|\\\n|(?<!\|)\|(?!\|)).*",  # `||` is no pipe
     ),
     "tar": ProgramRisks(
-        options="info-script new-volume-script rsh-command rmt-command get extract create append update"
+        options="info-script new-volume-script rsh-command rmt-command get extract create append update index-file "
+        "volno-file listed-incremental checkpoint-action use-compress-program to-command"
     ),
     "find": ProgramRisks(options="exec execdir ok okdir delete fprint fprint0 fprintf fls"),
     "fd": ProgramRisks("xX"),
-    "rsync": ProgramRisks("e", "rsync-path"),
+    "rsync": ProgramRisks("e", options="rsync-path"),
     "ssh": ProgramRisks("oFELRDSw"),
     "scp": ProgramRisks("oSF"),
     "sftp": ProgramRisks("oSFbD"),
-    "make": ProgramRisks("fCIE", "file makefile directory include-dir", operand=r".*=.*"),
+    "make": ProgramRisks("fCIE", options="file makefile directory include-dir", operand=r".*=.*"),
     "npm": ProgramRisks(
-        safe_commands="ls list view info outdated ping whoami root prefix help search explain why fund",
-        options="script-shell prefix node-options userconfig globalconfig git",
+        "C", safe_commands="ls list view info outdated ping whoami root prefix help search explain why fund",
+        options="script-shell prefix node-options userconfig globalconfig git cwd dir",
     ),
     "pip": ProgramRisks(safe_commands="list show freeze check help debug inspect", options="python log"),
     "docker": ProgramRisks(
@@ -78,46 +93,68 @@ _RISKS = {
         harmless_options="output",
         options="kubeconfig",
     ),
-    "cargo": ProgramRisks(safe_commands="version search help pkgid", options="target-dir"),
-    "go": ProgramRisks("o", "exec toolexec vettool overlay", safe_commands="version doc help"),
+    "cargo": ProgramRisks(safe_commands="version search help pkgid", options="target-dir manifest-path"),
+    "go": ProgramRisks(
+        "o", options="exec toolexec vettool overlay modfile ldflags outputdir coverprofile cpuprofile memprofile "
+        "blockprofile mutexprofile trace",
+        has_long_dash=True, safe_commands="version doc help",
+    ),
     "gh": ProgramRisks(commands="alias extension ext api config codespace cs auth secret ssh-key gpg-key run workflow"),
     "terraform": ProgramRisks(safe_commands="validate version show output providers graph"),
-    "pytest": ProgramRisks("pco", "rootdir confcutdir override-ini basetemp junitxml junit-xml pastebin debug"),
-    "rg": ProgramRisks(),
-    "sort": ProgramRisks("oT"),
+    "pytest": ProgramRisks(
+        "pco", valued="kmnWr", options="rootdir confcutdir override-ini basetemp junitxml junit-xml pastebin debug",
+        harmless_options="co", harmless_value=r"no:\w+",
+    ),
+    "rg": ProgramRisks(options="pre hostname-bin"),
+    "sort": ProgramRisks("oT", options="compress-program"),
     "uniq": ProgramRisks(max_operands=1),
     "xxd": ProgramRisks("r", max_operands=1),
     "curl": ProgramRisks(
-        "oOKDcTJ", "remote-name remote-name-all cookie-jar upload-file libcurl trace trace-ascii stderr hsts alt-svc "
-        "etag-save remote-header-name"
+        "oOKDcTJ", valued="XHdFuAebmrxyYzCEPQtUw",
+        options="remote-name remote-name-all cookie-jar upload-file libcurl trace trace-ascii stderr hsts alt-svc "
+        "etag-save remote-header-name dump-header engine",
+        harmless_value="/dev/null",
     ),
-    "wget": ProgramRisks("OoaPex", "append-output directory-prefix use-askpass save-cookies warc-file"),
+    "wget": ProgramRisks("OoaPex", options="append-output directory-prefix use-askpass save-cookies warc-file"),
     "vim": ProgramRisks("cSsuUwWi", operand=r"\+.*"),
-    "less": ProgramRisks("oOk", "lesskey-file lesskey-src lesskey-content", operand=r"\+.*"),
-    "man": ProgramRisks("PHCX", "html preprocessor"),
-    "date": ProgramRisks("s", "set"),
+    "less": ProgramRisks("oOk", options="lesskey-file lesskey-src lesskey-content", operand=r"\+.*"),
+    "man": ProgramRisks("PHCX", options="html preprocessor"),
+    "date": ProgramRisks("s", options="set"),
     "sqlite3": ProgramRisks(options="init", max_operands=1),
-    "psql": ProgramRisks("cfoLv", "file variable"),
-    "mysql": ProgramRisks("e", "tee init-command"),
-    "gdb": ProgramRisks("x", "ex eval-command ix iex args"),
-    "zip": ProgramRisks("T", "unzip-command test"),
+    "psql": ProgramRisks("cfoLv", options="file variable"),
+    "mysql": ProgramRisks("e", options="tee init-command"),
+    "gdb": ProgramRisks("x", options="ex eval-command ix iex args"),
+    "zip": ProgramRisks("T", options="unzip-command test"),
     "tree": ProgramRisks("o"),
-    "gcc": ProgramRisks("oB", "wrapper fplugin specs"),
+    "gcc": ProgramRisks("oB", options="wrapper fplugin specs", has_long_dash=True),
     "printf": ProgramRisks("v"),
     "test": ProgramRisks("v"),
-    "sudo": ProgramRisks("siebE", "login edit preserve-env"),
+    "sudo": ProgramRisks("siebE", options="login edit preserve-env"),
     "tcpdump": ProgramRisks("zwF"),
     "nmap": ProgramRisks("o"),
     "nc": ProgramRisks("ec"),
-    "hg": ProgramRisks("R", "repository debugger", commands="serve"),
+    "hg": ProgramRisks("R", options="repository debugger", commands="serve"),
     "svn": ProgramRisks(options="config-option config-dir diff-cmd diff3-cmd editor-cmd"),
-    "eslint": ProgramRisks("cof", "fix rulesdir resolve-plugins-relative-to format", "ext"),
+    "eslint": ProgramRisks(
+        "cof", options="fix rulesdir resolve-plugins-relative-to format", harmless_options="ext"
+    ),
     "ruff": ProgramRisks(options="fix", commands="format clean"),
-    "mypy": ProgramRisks(options="install-types cache-dir"),
+    "mypy": ProgramRisks(options="install-types cache-dir python-executable"),
     "systemctl": ProgramRisks(commands="edit link"),
     "journalctl": ProgramRisks(options="vacuum-size vacuum-time vacuum-files cursor-file"),
-    "yq": ProgramRisks("i", "inplace"),
+    "yq": ProgramRisks("is", options="inplace split-exp"),
     "prettier": ProgramRisks("w"),
+    "jest": ProgramRisks(
+        "c", options="rootDir globalSetup globalTeardown setupFiles setupFilesAfterEnv runner testRunner transform "
+        "resolver reporters testEnvironment outputFile coverageDirectory",
+        harmless_options="coverage",
+    ),
+    "mvn": ProgramRisks(options="f file s settings gs global-settings t toolchains", has_long_dash=True),
+    "gradle": ProgramRisks("pIc", options="project-dir init-script include-build build-file", has_long_dash=True),
+    "helm": ProgramRisks(options="post-renderer post-renderer-args kubeconfig"),
+    "split": ProgramRisks(options="filter"),
+    "pandoc": ProgramRisks("FLo", options="filter lua-filter pdf-engine"),
+    "fzf": ProgramRisks(options="preview bind become listen listen-unsafe"),
 }  # fmt: skip
 _ALIASES = {
     **dict.fromkeys(("gawk", "mawk", "nawk"), "awk"),
@@ -130,6 +167,8 @@ _ALIASES = {
     "fdfind": "fd",
     "bsdtar": "tar",
     "gfind": "find",
+    "gradlew": "gradle",
+    "mvnw": "mvn",
     "gsed": "sed",
     "py.test": "pytest",
     "[": "test",
@@ -141,7 +180,7 @@ _ALIASES = {
     "most": "less",
 }
 # Programs that run the file that is their first operand, or standard input.
-_INTERPRETERS = SHELLS | split_words("python python2 python3 pypy pypy3 node nodejs deno perl ruby php lua osascript")
+INTERPRETERS = SHELLS | split_words("python python2 python3 pypy pypy3 node nodejs deno perl ruby php lua osascript")
 _PRINT_ONLY = frozenset(("--version", "-V", "--help", "-h"))
 # Commands of a shell whose arguments can run code, redefine commands or change later ones.
 _SHELL_STATE = split_words(
@@ -149,11 +188,12 @@ _SHELL_STATE = split_words(
     "read mapfile readarray unset let function abbr functions bindkey zle autoload zmodload emulate setopt "
     "unsetopt [[ exec coproc umask"
 )
-_SAFE_SED = lazy_pattern(
+_SAFE_SED_COMMAND = (
     r"(?:(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)(?:,(?:[+~]?\d+|\$|/(?:[^/\\\n]|\\.)*/))?)?\s*(?:!?[pdqPD=]"
     r"|s/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/[gpiI\d]*|s\|(?:[^|\\\n]|\\.)*\|(?:[^|\\\n]|\\.)*\|[gpiI\d]*"
     r"|s#(?:[^#\\\n]|\\.)*#(?:[^#\\\n]|\\.)*#[gpiI\d]*|s,(?:[^,\\\n]|\\.)*,(?:[^,\\\n]|\\.)*,[gpiI\d]*)"
 )
+_SAFE_SED = lazy_pattern(rf"(?:{_SAFE_SED_COMMAND}(?:\s*;\s*{_SAFE_SED_COMMAND})*;?)?")
 _SAFE_SED_OPTION = lazy_pattern("-[nErsuz]+|--quiet|--silent|--regexp-extended|--posix")
 
 # -- git -----------------------------------------------------------------------------------------------
@@ -177,21 +217,25 @@ _GIT_FLAGS = split_words(
     "--no-pager -P -p --paginate --version --help -h -v --no-optional-locks --literal-pathspecs "
     "--no-replace-objects --glob-pathspecs --noglob-pathspecs --icase-pathspecs"
 )
+# Long options of any command of git; one may be abbreviated.
+_GIT_LONG = split_words("upload-pack receive-pack ext-diff textconv open-files-in-pager sendmail-cmd template")
 _GIT_RISKS = {
+    "cat-file": ProgramRisks(options="filters"),
     "grep": ProgramRisks("O"),
-    "rebase": ProgramRisks("xi", "interactive edit-todo"),
+    "rebase": ProgramRisks("xi", options="interactive edit-todo"),
     "clone": ProgramRisks("cu"),
-    "archive": ProgramRisks("o", "remote"),
+    "archive": ProgramRisks("o", options="remote"),
     "format-patch": ProgramRisks("o"),
     "ls-remote": ProgramRisks("u"),
     "bisect": ProgramRisks(commands="run visualize view"),
     "submodule": ProgramRisks(commands="foreach"),
     "bundle": ProgramRisks(commands="create"),
+    "apply": ProgramRisks(options="unsafe-paths"),
     "push": ProgramRisks(
-        "fd", "force force-with-lease force-if-includes delete mirror prune", operand=r"[+:].*"
+        "fd", options="force force-with-lease force-if-includes delete mirror prune", operand=r"[+:].*"
     ),
     "init": ProgramRisks(options="separate-git-dir"),
-    "help": ProgramRisks("wm", "web man"),
+    "help": ProgramRisks("wm", options="web man"),
 }  # fmt: skip
 _REMOTE_HELPER = lazy_pattern(r"[\w.+-]+::.*")
 
@@ -205,8 +249,10 @@ def find_risk(words: Sequence[ShellWord], named: int, literal: frozenset[str] = 
     if words[0].dynamic:
         return "a program that is not known"
     further = [(place, word) for place, word in enumerate(words) if place >= max(named, 1) and word.text not in literal]
-    if name in _HARMLESS:
+    if name in HARMLESS_PROGRAMS:
         return None
+    if name in ARITHMETIC_COMMANDS and any(_has_subscript(word.text) for _, word in further):
+        return f"a subscript that {name} evaluates"
     for _, word in further:
         if word.wild:
             return f"a word that is not known ({word.raw[:80] or '...'})"
@@ -214,7 +260,7 @@ def find_risk(words: Sequence[ShellWord], named: int, literal: frozenset[str] = 
         return f"{name}, which can change other commands"
     if name == "git":
         return _git_risk(words, named, literal)
-    if name in _INTERPRETERS:
+    if name in INTERPRETERS:
         return _interpreter_risk(words, named)
     arguments = [word for _, word in further]
     if name in ("sed", "gsed"):
@@ -226,34 +272,69 @@ def find_risk(words: Sequence[ShellWord], named: int, literal: frozenset[str] = 
         arguments = arguments if named >= 2 else arguments[1:]
         if any(word.is_option and word.text[1] != "-" and re.search("[xcruAIF]", word.text) for word in arguments):
             return "an option that is more than listing"
+    if name == "curl" and any("%output{" in word.text for word in arguments):
+        return "the output to a file"
+    if _ALIASES.get(name, name) == "awk":
+        for word in arguments:
+            if 0 <= word.text.find("print") < word.text.rfind(">"):  # elsewhere it compares
+                return f"the output of {word.text[:80]!r} to a file"
     risks = _RISKS.get(_ALIASES.get(name, name), ProgramRisks())
     if risks.safe_commands and named < 2:
         first = words[1].text if len(words) > 1 else ""
-        if first not in _PRINT_ONLY and first not in risks.safe_commands.split():
+        is_known = len(words) < 2 or not words[1].dynamic
+        if not is_known or (first not in _PRINT_ONLY and first not in risks.safe_commands.split()):
             return f"{first[:80]!r} of {name}"
     return _risk_of(risks, arguments, len(words) - 1 if named < 2 else None)
 
 
-def _risk_of(risks: ProgramRisks, arguments: Sequence[ShellWord], operands: int | None = None) -> str | None:
-    """Return the first of the arguments that is listed."""
+def _risk_of(
+    risks: ProgramRisks,
+    arguments: Sequence[ShellWord],
+    operands: int | None = None,
+    further: frozenset[str] = frozenset(),
+) -> str | None:
+    """Return the first of the arguments that is listed; `further` are long options besides those of any program."""
     options = frozenset(risks.options.split())
-    harmless = risks.harmless_options.split()
     commands = risks.commands.split()
     count = 0
-    for word in arguments:
+    for place, word in enumerate(arguments):
         if word.is_option:
-            option = word.text.lstrip("-").partition("=")[0]
-            is_long = word.text.startswith("--")
-            listed = _is_listed(option, options | _LONG, may_abbreviate=is_long) and option not in harmless
-            if listed or (not is_long and any(letter in risks.letters for letter in word.text[1:])):
+            value = arguments[place + 1].text if place + 1 < len(arguments) else ""
+            if risks.harmless_value and re.fullmatch(risks.harmless_value, value):
+                continue
+            if _is_risky_option(risks, word.text, options | _LONG | further):
                 return f"the option {word.text[:80]!r}"
         else:
             count += 1
-            if word.text in commands or (risks.operand and re.fullmatch(risks.operand, word.text)):
-                return f"the word {word.text[:80]!r}"
+            # what follows the known beginning of the word may match an expression that is not one of its beginning
+            is_unknown = word.dynamic and risks.operand.startswith((".", "(?s)"))
+            if word.text in commands or is_unknown or (risks.operand and re.fullmatch(risks.operand, word.text)):
+                return f"the word {(word.text or word.raw)[:80]!r}"
     if risks.max_operands is not None and operands is not None and count > risks.max_operands:
         return "a file to write"
     return None
+
+
+def _is_risky_option(risks: ProgramRisks, text: str, listed: frozenset[str]) -> bool:
+    option = text.lstrip("-").partition("=")[0]
+    if text.startswith("--"):
+        is_listed = _is_listed(option, listed, may_abbreviate=True)
+        return is_listed and option not in risks.harmless_options.split()
+    if option in listed and option not in risks.harmless_options.split():
+        return True
+    letters = text[1:2] if risks.has_long_dash else text[1:]
+    for letter in letters:
+        if letter in risks.letters:
+            return True
+        if letter in risks.valued:
+            return False
+    return False
+
+
+def _has_subscript(text: str) -> bool:
+    """Return True if the text has a subscript with a substitution, as in `a[$(command)]`."""
+    start = text.find("[")
+    return start >= 0 and max(text.rfind("$("), text.rfind("`")) > start
 
 
 def _is_listed(option: str, listed: frozenset[str], *, may_abbreviate: bool) -> bool:
@@ -280,15 +361,15 @@ def _git_risk(words: Sequence[ShellWord], named: int, literal: frozenset[str]) -
     ]
     if any(not word.is_option and _REMOTE_HELPER.fullmatch(word.text) for word in arguments):
         return "a remote that runs a program"
-    return _risk_of(_GIT_RISKS.get(command.text, ProgramRisks()), arguments)
+    return _risk_of(_GIT_RISKS.get(command.text, ProgramRisks()), arguments, further=_GIT_LONG)
 
 
 def _interpreter_risk(words: Sequence[ShellWord], named: int) -> str | None:
     """Return what an interpreter runs; words after the program that the rule names are its arguments."""
     for place, word in enumerate(words[1:], start=1):
+        if word.text in _PRINT_ONLY and not word.dynamic:
+            return None
         if place >= named:
-            if word.text in _PRINT_ONLY:
-                return None
             return f"{word.text[:80]!r}, which {program_name(words[0])} runs"
         if word.text == "-m" and place + 1 < min(named, len(words)):
             return find_risk(words[place + 1 :], named - place - 1)
@@ -305,7 +386,9 @@ def _sed_risk(words: Sequence[ShellWord], arguments: Sequence[ShellWord]) -> str
             scripts += words[place + 1 : place + 2]
         elif word.is_option and word in arguments and not _SAFE_SED_OPTION.fullmatch(word.text):
             return f"the option {word.text[:80]!r}"
-    scripts = scripts or [word for word in words if not word.is_option][:1]
+    operands = [word for word in words if not word.is_option]
+    # an empty word is the script, or in BSD's sed the value of `-i`
+    scripts = scripts or operands[: 2 if operands and not operands[0].text else 1]
     for script in scripts:
         if script in arguments and (script.dynamic or not _SAFE_SED.fullmatch(script.text)):
             return f"the script {script.text[:80]!r}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scrubjay.core.clock import Clock, system_clock
-from scrubjay.core.errors import Forbidden, NotFound, QuotaExceeded
+from scrubjay.core.errors import Forbidden, InvalidRequest, NotFound, QuotaExceeded
 from scrubjay.core.ids import new_id
 from scrubjay.core.suggestions import nearest_names
 from scrubjay.features.permissions.decision import decide
@@ -46,6 +46,7 @@ class PermissionService:
         if effect is Effect.ALLOW:
             self._refuse_widening(surface, "add rules that allow")
         validate_pattern(match_type, pattern)
+        _refuse_pattern_of_no_input(match_type, pattern, field)
         await self._refuse_too_many(match_type)
         rule = PermissionRule(
             id=new_id("rule"),
@@ -100,3 +101,18 @@ class PermissionService:
                 f"only the owner of this machine may {action}",
                 hint="run `scrubjay permissions` in a terminal, or set SCRUBJAY_HOOKS_CALLERS_MAY_ALLOW",
             )
+
+
+def _refuse_pattern_of_no_input(match_type: MatchType, pattern: str, field: str | None) -> None:
+    """Raise `InvalidRequest` for a pattern that can match no input: a rule that never applies protects nothing.
+
+    Without a field, the pattern is compared with a JSON object.
+    """
+    if field is not None or match_type is MatchType.REGEX:
+        return
+    is_possible = pattern.lstrip().startswith("{") or (match_type is MatchType.GLOB and pattern.startswith("*"))
+    if not is_possible and (pattern or match_type is not MatchType.PREFIX):
+        raise InvalidRequest(
+            "pattern: matches no input; without a field it is compared with the whole input, a JSON object",
+            hint="name the field, such as `field` command for a shell command",
+        )

@@ -12,6 +12,7 @@ from scrubjay.features.permissions.shell_lexer import (
     ShellCommand,
     ShellWord,
     parse_script,
+    parse_substitutions,
     split_words,
 )
 
@@ -25,19 +26,36 @@ WRAPPERS = {
     **dict.fromkeys(("strace", "ltrace", "valgrind", "catchsegv", "unbuffer", "eatmydata", "caffeinate", "chronic"), 0),
     **dict.fromkeys(("busybox", "toybox", "unshare", "nsenter", "setpriv", "firejail", "fakeroot", "systemd-run"), 0),
     **dict.fromkeys(("dbus-run-session", "xvfb-run", "rlwrap", "entr", "npx", "bunx", "arch", "linux32", "linux64"), 0),
-    **dict.fromkeys(("proxychains", "torsocks"), 0),
+    **dict.fromkeys(("proxychains", "torsocks", "prlimit", "sshpass", "bwrap"), 0),
     **dict.fromkeys(("runuser", "tini", "dumb-init"), 0),
+    # GNU programs as macOS names them
+    **dict.fromkeys(("genv", "gnice", "gnohup", "gstdbuf", "gtime", "gxargs"), 0),
     **dict.fromkeys(("timeout", "taskset", "chrt", "flock", "chroot", "repeat", "ssh", "script", "gosu", "su-exec"), 1),
+    "gtimeout": 1,
 }
 # The same for subcommands.
 _RUNNERS = {
     **dict.fromkeys(("uv run", "poetry run", "pipenv run", "bundle exec", "conda run", "mise exec", "direnv exec"), 0),
-    **dict.fromkeys(("npm exec", "pnpm exec", "yarn exec"), 0),
+    **dict.fromkeys(("npm exec", "npm x", "pnpm exec", "pnpm dlx", "yarn exec"), 0),
     **dict.fromkeys(("docker run", "docker exec", "podman run", "podman exec", "kubectl exec"), 1),
+    **dict.fromkeys(("docker-compose run", "docker-compose exec"), 1),
+    **dict.fromkeys(("docker compose run", "docker compose exec", "podman compose run", "podman compose exec"), 1),
 }
 SHELLS = split_words("sh bash zsh dash ksh ash mksh fish")
 # Programs with a script as the argument of `-c`.
-_STRING_PROGRAMS = SHELLS | {"su", "runuser", "script", "flock", "sg"}
+_STRING_PROGRAMS = SHELLS | {"su", "runuser", "script", "flock", "sg", "emulate", "npx", "npm", "mapfile", "readarray"}
+# Programs that run their arguments as shell text, each by itself.
+_TEXT_RUNNERS = split_words("tmux screen hyperfine concurrently watchexec nodemon nix-shell xterm vagrant adb")
+# Commands of a shell that evaluate a subscript in an argument, as in `test -v 'a[$(command)]'`.
+ARITHMETIC_COMMANDS = split_words(
+    "let [[ test [ declare typeset local export readonly integer float read unset printf print mapfile readarray wait "
+    "getopts exit return shift"
+)
+# Variables whose value a shell or a program runs; git has further ones.
+_COMMAND_VARIABLE = lazy_pattern(
+    r"(?:BASH_ENV|ENV|PS\d|PROMPT_COMMAND|PERL5OPT|LESSOPEN|LESSCLOSE|BROWSER|GIT_ASKPASS|GIT_SSH|GIT_EXTERNAL_DIFF"
+    r"|[A-Z_]*(?:EDITOR|PAGER|_COMMAND|_RSH)|VISUAL)"
+)
 # Programs that pass their words to a shell, joined by spaces.
 JOINING = frozenset(("ssh", "watch", "parallel"))
 # Programs that append arguments which they read.
@@ -48,11 +66,15 @@ _FD_EXECUTES = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 GIT_VALUES = frozenset(
     ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix")
 )
+# Programs with assignments among their arguments.
+_EXPORTING = frozenset(("export", "declare", "typeset", "local", "readonly", "env"))
 # Options of ssh that take a value: without this list the host would be taken for a command.
 _SSH_VALUES = "BbcDEeFIiJLlmOopQRSWw"
 # Options of bash that are no clusters, also with one dash.
 _SHELL_OPTIONS = frozenset(("norc", "rcfile", "restricted", "protected"))
-_STANDARD_INPUT = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
+# Settings of git whose value is a command.
+_GIT_COMMAND_KEY = lazy_pattern(r"^alias\.|(?:editor|pager|command|external|fsmonitor|textconv|cmd|helper|askpass)$")
+_STANDARD_INPUT = lazy_pattern(r"-|/dev/stdin|/dev/fd/\d+|/proc/[^/]+/fd/\d+")
 _ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*\+?=")
 _DURATION = lazy_pattern(r"[\d.]+[smhd]?")
 # More positions than the command of any real wrapper can have.
@@ -83,7 +105,7 @@ class RunCommand:
 
 def program_name(word: ShellWord) -> str:
     """Return the name of a program without its folder, in lower case: some file systems ignore case."""
-    return posixpath.basename(word.text.lstrip("=")).lower()
+    return posixpath.basename(word.text.lstrip("=")).lower().removesuffix(".exe")
 
 
 def commands_of(script: Script, depth: int = 0) -> Iterator[RunCommand]:
@@ -106,7 +128,13 @@ def _expanded(command: ShellCommand, script: Script, depth: int) -> Iterator[Run
     if len(starts) > _MAX_STARTS:
         script.problem = script.problem or "it has too many wrappers"
     redirects = [*command.redirects, *([Redirect("<<<", command.input_text)] if command.input_text else ())]
-    runs = [RunCommand(words, command.assignments, redirects, is_inner=start > 0) for start, words in starts.items()]
+    runs = [
+        RunCommand(words, command.assignments, redirects, is_inner=start > 0 or command.is_text)
+        for start, words in starts.items()
+    ]
+    for run in runs:
+        if run.name == "git" and _configures_git(command):
+            run.words = [*run.words, UNKNOWN]
     by_start = dict(zip(starts, runs, strict=True))
     executed = [
         (start + place, words) for start, run in by_start.items() for place, words in _executed_words(run.words)
@@ -118,9 +146,15 @@ def _expanded(command: ShellCommand, script: Script, depth: int) -> Iterator[Run
         outer = outer.inner
         outer.last_start = runs[0].last_start - start
     yield from runs
+    for word in command.assignments:
+        yield from _of_assignment(word, script, depth)
     for run in runs:
         for text in _script_texts(run.words, command) if run.words else ():
             yield from _of_text(text, script, depth)
+        for word in run.words if run.name in ARITHMETIC_COMMANDS else ():
+            yield from commands_of(parse_substitutions(word, depth + 1), depth + 1)
+        for word in run.words if run.name in _EXPORTING else ():
+            yield from _of_assignment(word, script, depth)
         if run.name in JOINING:
             for inner in _of_text(_joined(run.words[max(_starts(run.words), default=len(run.words)) :]), script, depth):
                 inner.is_inner = True
@@ -145,6 +179,26 @@ def _of_text(text: ShellWord, script: Script, depth: int) -> Iterator[RunCommand
     script.problem = script.problem or inner.problem
 
 
+def _configures_git(command: ShellCommand) -> bool:
+    """Return True if variables configure git, so that its command may have any options."""
+    return any(word.text.startswith("GIT_CONFIG_") for word in (*command.assignments, *command.words))
+
+
+def _of_assignment(word: ShellWord, script: Script, depth: int) -> Iterator[RunCommand]:
+    """Return the commands in a value that is evaluated later, as a subscript, a prompt or the command of a program."""
+    name, equals, value = word.text.partition("=")
+    if not equals or word.dynamic:
+        return
+    yield from commands_of(parse_substitutions(ShellWord(value, value), depth + 1), depth + 1)
+    if _COMMAND_VARIABLE.fullmatch(name) and value not in script.inner_texts:
+        script.inner_texts.add(value)
+        inner = parse_script(value, depth + 1)
+        inner.inner_texts = script.inner_texts
+        for run in commands_of(inner, depth + 1):
+            run.is_inner = True
+            yield run
+
+
 # -- wrappers ------------------------------------------------------------------------------------------
 
 
@@ -167,9 +221,10 @@ def _starts(words: list[ShellWord]) -> list[int]:
         return []
     name = program_name(words[0])
     first, own = 1, WRAPPERS.get(name)
-    if own is None and len(words) > 1:
-        first, own = 2, _RUNNERS.get(f"{name} {words[1].text}")
-    if own is None:
+    for count in (2, 3):
+        if own is None and len(words) > count:
+            first, own = count, _RUNNERS.get(" ".join([name, *(word.text for word in words[1:count])]))
+    if own is None or (name == "command" and words[1:2] and words[1].text in ("-v", "-V")):
         return []
     found: set[int] = set()
     queue, seen = [(first, own)], set[tuple[int, int]]()
@@ -256,9 +311,46 @@ def _script_texts(words: list[ShellWord], command: ShellCommand) -> Iterator[She
     elif name == "trap":
         yield from arguments[:2]
     elif name == "eval":
-        yield _joined(arguments)
+        yield _joined(arguments[1:] if arguments and arguments[0].text == "--" else arguments)
+    elif name in ("alias", "abbr"):
+        yield from _alias_values(arguments)
+    elif name in _TEXT_RUNNERS:
+        yield from (word for word in arguments if not word.dynamic and not word.text.isalnum())
+    elif name in ("at", "batch") and not any(word.is_option for word in arguments):
+        yield command.input_text or UNKNOWN
+    elif name in ("make", "gmake"):
+        yield from _make_scripts(arguments)
+    elif name == "hash" and any(word.is_option and "p" in word.text for word in arguments):
+        yield UNKNOWN
     elif name == "git":
         yield from _git_scripts(words)
+
+
+def _alias_values(arguments: Sequence[ShellWord]) -> Iterator[ShellWord]:
+    """Return the commands of `alias x=command` and, in fish, of `alias x command`."""
+    operands = [word for word in arguments if not word.is_option]
+    for place, word in enumerate(operands):
+        _, equals, value = word.text.partition("=")
+        if equals:
+            yield ShellWord(value, value, word.dynamic, word.wild)
+        elif place == 0 and len(operands) > 1 and not any("=" in one.text for one in operands):
+            yield _joined(operands[1:])
+
+
+def _make_scripts(arguments: Sequence[ShellWord]) -> Iterator[ShellWord]:
+    """Return an unknown script for a makefile that is part of the command."""
+    for place, word in enumerate(arguments):
+        if word.text.startswith(("--eval", "-E")):
+            yield UNKNOWN
+        elif word.is_option and not word.text.startswith("--") and word.text.endswith("f"):
+            yield from (UNKNOWN for file in arguments[place + 1 : place + 2] if _is_unknown_file(file))
+        elif word.text.startswith(("-f", "--file=", "--makefile=")):
+            value = word.text.partition("=")[2] if word.text.startswith("--") else word.text[2:]
+            yield from (UNKNOWN for file in [ShellWord(value, value, word.dynamic)] if _is_unknown_file(file))
+
+
+def _is_unknown_file(word: ShellWord) -> bool:
+    return word.dynamic or _STANDARD_INPUT.fullmatch(word.text) is not None
 
 
 def _option_values(arguments: Sequence[ShellWord], letters: str, names: Sequence[str]) -> Iterator[ShellWord]:
@@ -287,6 +379,8 @@ def _shell_input(arguments: Sequence[ShellWord], command: ShellCommand) -> Itera
     for place, word in enumerate(arguments):
         if word.text in ("--version", "--help"):
             return
+        if word.text.startswith("+"):
+            continue
         if word.is_option and "c" in word.text and word.text.lstrip("-") not in _SHELL_OPTIONS and word.text[1] != "-":
             return
         is_value = place > 0 and arguments[place - 1].text.lstrip("-+") in ("o", "O", "rcfile", "init-file")
@@ -300,7 +394,7 @@ def _shell_input(arguments: Sequence[ShellWord], command: ShellCommand) -> Itera
 
 def _script_input(file: ShellWord | None, command: ShellCommand) -> Iterator[ShellWord]:
     """Return the script in a file, if it is the standard input or cannot be known."""
-    if file is None or file.text in _STANDARD_INPUT:
+    if file is None or _STANDARD_INPUT.fullmatch(file.text):
         yield command.input_text or UNKNOWN
     elif file.dynamic:
         yield UNKNOWN
@@ -317,6 +411,10 @@ def _git_scripts(words: list[ShellWord]) -> Iterator[ShellWord]:
     """Return the shell text in the arguments of git's subcommands."""
     start = git_subcommand(words)
     arguments = words[start + 1 :]
+    for text in [word.text for word in words[1:start]]:
+        key, _, value = text.removeprefix("-c").partition("=")
+        if value and _GIT_COMMAND_KEY.search(key.lower()):
+            yield ShellWord(value.removeprefix("!"))
     match [word.text for word in words[start : start + 2]]:
         case ["submodule", *_]:
             place = next((index for index, word in enumerate(arguments) if word.text == "foreach"), None)

@@ -29,11 +29,23 @@ _BLANK = lazy_pattern(r"(?:[ \t]|\\\n)+")
 _REDIRECT = lazy_pattern(r"\d*(?:&>>?|<<<|<<-?|<>|<&|>>|>\||>&|[<>])")
 _ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _LITERAL_BRACES = lazy_pattern(r"\{(?!\.\.)(?:(?!\.\.)[\w.^~@-])*\}")
-_VARIABLE = lazy_pattern(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])")
+# In zsh, signs before the name change how the value is split: `$=x`, `$~x`, `$^x`, `$+x`, `$#x`.
+_VARIABLE = lazy_pattern(r"\$(?:[=~^+#]*[A-Za-z_]\w*|[0-9@*#?$!-])")
+# `${...}` up to its operator, if it neither assigns nor evaluates: other forms (`${x@P}`, `${!x}`, `${x[y]}`, `${x:y}`,
+# `${ command; }`) run the commands that a value contains.
+_PARAMETER = lazy_pattern(
+    r"\$\{#?(?:[A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[(?:[@*]|\d+)\])?"
+    r"(?=\}|:?[-+?]|[#%/^,]|:\s*-?\d+(?::\s*-?\d+)?\}|@[QEULuAaKk]\})"
+)
+# A subscript of zsh or fish that is not evaluated as arithmetic, which can run commands.
+_SUBSCRIPT = lazy_pattern(r"\[[\d\s,.*@+-]*\]")
 _DOUBLE_QUOTED = lazy_pattern(r"[^\"\\$`]+")
 _ARITHMETIC = lazy_pattern(r"\$\(\([\d\s+*/%-]*\)\)")
 # Escapes that fish decodes and the other shells do not.
 _FISH_ESCAPES = frozenset("abcefnrtuvxUX01234567")
+# Words after which a keyword begins a command: `time if ...`, `coproc NAME while ...`.
+_PREFIXES = frozenset(("time", "coproc"))
+_MAX_PREFIX = 3
 # The rest of these commands is data: a list of values or patterns.
 _HEADERS = frozenset(("for", "foreach", "select", "case", "switch", "function"))
 _COMMENT_RISKS = lazy_pattern(r"[;&|`]|\$\(")
@@ -76,6 +88,8 @@ class ShellCommand:
     """True if its standard input is the output of another command."""
     input_text: ShellWord | None = None
     """Its here-document or here-string."""
+    is_text: bool = False
+    """True for `"$(cat <<'EOF' ...)"`, which is only a way to write a text."""
 
 
 @dataclass(slots=True)
@@ -96,6 +110,16 @@ def parse_script(text: str, depth: int = 0) -> Script:
         script.problem = "it is nested too deeply"
     else:
         _Parser(text, script, depth).parse(None)
+    return script
+
+
+def parse_substitutions(word: ShellWord, depth: int = 0) -> Script:
+    """Return the commands of the substitutions in a word that a shell evaluates again, without their problems."""
+    script = Script()
+    if depth <= MAX_DEPTH and ("$(" in word.text or "`" in word.text):
+        parser = _Parser(f'{word.text}"', script, depth)
+        parser.double_quoted(ShellWord(""), is_document=True)
+        script.problem = None
     return script
 
 
@@ -153,7 +177,7 @@ class _Parser:
         """Note the delimiter of a here-document, whose text begins in the next line."""
         self.take(_BLANK)
         delimiter = self.word()
-        if delimiter is None or delimiter.dynamic:
+        if delimiter is None or delimiter.dynamic or "\\\n" in delimiter.raw:
             self.fail("a here-document has no certain end")
             return
         is_quoted = delimiter.raw != delimiter.text
@@ -164,12 +188,23 @@ class _Parser:
         waiting, self._waiting = self._waiting, []
         for command, delimiter, is_indented, is_quoted in waiting:
             lines: list[str] = []
+            joined = ""
             while self._place < len(self._text):
                 end = self._text.find("\n", self._place)
                 end = len(self._text) if end < 0 else end
                 line = self._text[self._place : end]
                 self._place = end + 1
-                if (line.lstrip("\t") if is_indented else line) == delimiter:
+                unindented = line.lstrip("\t") if is_indented else line
+                is_end = unindented == delimiter
+                if unindented.startswith(delimiter) and ")" in unindented:
+                    self.fail("shells disagree on where a here-document ends")
+                if not is_quoted:
+                    is_continued = (len(line) - len(line.rstrip("\\"))) % 2 == 1
+                    joined += unindented[:-1] if is_continued else unindented
+                    if not is_continued and (joined == delimiter) != is_end:
+                        self.fail("a line of a here-document is continued at its end")
+                    joined = joined if is_continued else ""
+                if is_end:
                     break
                 lines.append(line)
             else:
@@ -218,7 +253,7 @@ class _Parser:
                         self._append(word, braces)
                         continue
                     depth += 1
-                    self._expand(word, is_wild=True)
+                    self._expand(word, is_wild=word.dynamic or not word.text or word.text.startswith("-"))
                     self._place += 1
                 case "}":
                     depth -= 1
@@ -241,11 +276,19 @@ class _Parser:
             word.wild = True
         return word
 
-    def substitution(self, word: ShellWord) -> None:
+    def substitution(self, word: ShellWord, *, is_quoted: bool = False) -> None:
         """Parse `$(`, `<(` or `>(` up to its end."""
+        start, first = self._place, len(self._script.commands)
+        waiting, self._waiting = self._waiting, []
         self._place += 2
         self.parse(")")
-        self._expand(word, is_wild=True)
+        if self._waiting or (waiting and "\n" in self._text[start : self._place]):
+            self.fail("shells disagree on where a here-document begins")
+        self._waiting = waiting
+        if is_quoted and (text := _printed_text(self._script.commands[first:])) is not None:
+            self._append(word, text)
+        else:
+            self._expand(word, is_wild=True)
 
     def double_quoted(self, word: ShellWord, *, is_document: bool = False) -> None:
         """Append the text up to the closing quote."""
@@ -291,7 +334,7 @@ class _Parser:
         follower = self._text[self._place + 1 : self._place + 2]
         if not follower:
             self.fail("the last character is an escape")
-        elif follower in _FISH_ESCAPES:
+        elif follower in _FISH_ESCAPES or (follower.isspace() and self.peek(3)[2:] == "#"):
             self.fail("shells disagree on an escaped character")
         self._append(word, "" if follower == "\n" else follower)
         self._place += 2
@@ -299,14 +342,20 @@ class _Parser:
     def _dollar(self, word: ShellWord, *, is_quoted: bool) -> None:
         if self.take(_ARITHMETIC):
             self._expand(word, is_wild=True)
-        elif self.take(_VARIABLE):
-            self._expand(word, is_wild=not is_quoted)
+        elif variable := self.take(_VARIABLE):
+            self._expand(word, is_wild=not is_quoted or variable[1] in "@=~^+")
+            if self.peek() == "[" and not self.take(_SUBSCRIPT):
+                self.fail("a subscript can run commands")
+            elif self.peek(2) == "\\\n":
+                self.fail("a line break stands within an expansion")
         elif self.peek(2) == "$(":
             if self.peek(3) == "$((":
                 self.fail("arithmetic can run commands")
-            self.substitution(word)
+            self.substitution(word, is_quoted=is_quoted)
         elif self.peek(2) == "${":
-            self._place += 2
+            if not self.take(_PARAMETER):
+                self.fail("an expansion of this form can run commands")
+                self._place += 2
             self._parameter()
             self._expand(word, is_wild=True)
         elif self.peek(2) == "$'" and not is_quoted:
@@ -320,6 +369,8 @@ class _Parser:
         else:
             if self.peek(2) == "$[" or (self.peek(2) == '$"' and not is_quoted):
                 self.fail('shells disagree on $[...] and on $"..."')
+            elif self.peek(3) == "$\\\n":
+                self.fail("a line break stands within an expansion")
             self._append(word, "$")
             self._place += 1
 
@@ -352,6 +403,8 @@ class _Parser:
             self.fail("a backtick is not closed")
             self._place += 1
         else:
+            if '\\"' in match:
+                self.fail("shells disagree on escaped quotes between backticks")
             inner = parse_script(_BACKTICK_ESCAPE.sub(r"\1", match[1:-1]), self._depth + 1)
             self._script.commands += inner.commands
             if inner.problem:
@@ -374,6 +427,18 @@ class _Parser:
     def _append(word: ShellWord, text: str) -> None:
         if not word.dynamic:
             word.text += text
+
+
+def _printed_text(commands: Sequence[ShellCommand]) -> str | None:
+    """Return what the commands of a substitution print if they are one `cat` of a here-document; agents write so."""
+    if len(commands) != 1:
+        return None
+    (command,) = commands
+    is_cat = [word.raw for word in command.words] == ["cat"] and not command.assignments and not command.redirects
+    if not is_cat or command.is_piped or command.input_text is None or command.input_text.dynamic:
+        return None
+    command.is_text = True
+    return command.input_text.text.rstrip("\n")
 
 
 _ANSI_QUOTED = lazy_pattern(r"\$'(?:[^'\\]|\\.)*'", re.DOTALL)
@@ -414,7 +479,10 @@ class _CommandList:
                 parser.advance(1)
                 self._finish()
             elif word := parser.word():
-                self._add(word)
+                if parser.peek() in ("<", ">") and _DESCRIPTOR_VARIABLE.fullmatch(word.raw):
+                    parser.fail("shells disagree on a variable for a file descriptor")
+                else:
+                    self._add(word)
         if self._closer is not None:
             parser.fail("a parenthesis is not closed")
         if parser.is_waiting:
@@ -459,7 +527,7 @@ class _CommandList:
             if word.raw in ("{", "}"):
                 parser.fail("a brace stands between words")
                 self._finish()
-            elif self._is_header and word.raw == "in" and command.words[0].raw == "case":
+            elif self._begins_command(word):
                 self._finish()
             else:
                 command.words.append(word)
@@ -477,6 +545,13 @@ class _CommandList:
             self._is_header = word.raw in _HEADERS
             command.words.append(word)
 
+    def _begins_command(self, word: ShellWord) -> bool:
+        """Return True for the `in` of `case x in`, and for a keyword after `time` or `coproc`."""
+        words = self._command.words
+        if self._is_header:
+            return word.raw == "in" and words[0].raw == "case"
+        return word.raw in _KEYWORDS and words[0].raw in _PREFIXES and len(words) <= _MAX_PREFIX
+
     def _finish(self) -> None:
         """End the current command."""
         command, is_piped = self._command, False
@@ -490,6 +565,7 @@ class _CommandList:
         self._command = ShellCommand(is_piped=is_piped)
 
 
+_DESCRIPTOR_VARIABLE = lazy_pattern(r"\{\w+\}")
 _SEPARATOR = lazy_pattern(r"\n|;;&|;;|;&|;\||;|&&|&!|&\||&|\|\||\|&|\|")
 
 

@@ -56,7 +56,7 @@ class AddRuleRequest(Request):
     field: Label | None = Field(
         default=None,
         description="Input field to compare, such as command or file_path; use dots for nested fields. Default: the "
-        "whole input as JSON without spaces and with sorted names.",
+        "whole input as JSON without spaces and with sorted names, so that a prefix begins with `{`.",
     )
     scope: Literal["global", "project"] = Field(
         default="global",

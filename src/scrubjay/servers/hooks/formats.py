@@ -76,6 +76,23 @@ def format_answer(call: HookCall, answer: HookAnswer) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": answer.context}}
 
 
+def format_undecided(body: bytes, problem: str) -> dict[str, Any]:
+    """Return the answer to a permission call that cannot be judged: the agent must ask the user.
+
+    The body may be invalid, so it is searched for the name of the event. `PermissionRequest` has no such answer: the
+    agent is already asking.
+    """
+    if b'"PermissionRequest"' in body and b'"PreToolUse"' not in body:
+        return {}
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "ask",
+            "permissionDecisionReason": f"the permission rules cannot be evaluated: {problem[:500]}",
+        }
+    }
+
+
 def _format_verdict(agents_event: str | None, verdict: "permission_models.PermissionVerdict") -> dict[str, Any]:
     if verdict.effect is None:
         return {}

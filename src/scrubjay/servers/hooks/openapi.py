@@ -25,7 +25,9 @@ def with_hooks(document: Json) -> Json:
             "operationId": "answer_hook",
             "tags": ["hooks"],
             "summary": "Answer the hook of a coding agent.",
-            "description": "Fields that are not listed here are ignored.",
+            "description": "Fields that are not listed here are ignored. A permission that cannot be decided, because "
+            "the request is invalid, too large or refused under load, is answered with 200 and `ask`. Only a missing "
+            "or wrong key, or one without the scope, has another status.",
             "parameters": [
                 {
                     "name": "event",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
@@ -27,7 +28,14 @@ class Overloaded(Busy):
     """The server has reached its concurrency limit."""
 
 
-RefusalFormat = Callable[[ScrubjayError, int, str], Mapping[str, Any] | None]
+@dataclass(frozen=True, slots=True)
+class AnsweredRefusal:
+    """A body that is sent with status 200, for clients that take any other status for consent."""
+
+    body: Mapping[str, Any]
+
+
+RefusalFormat = Callable[[ScrubjayError, int, str], Mapping[str, Any] | AnsweredRefusal | None]
 """Returns the JSON body of a refusal for an error, an HTTP status and the id of the security event.
 
 None selects the server's own format.
@@ -64,6 +72,8 @@ def refusal_response(
     if body is None:
         return response
     retained = {name: text for name, text in response.headers.items() if name not in ("content-length", "content-type")}
+    if isinstance(body, AnsweredRefusal):
+        return Response(json.dumps(body.body), 200, retained, "application/json")
     return Response(json.dumps(body), response.status_code, retained, "application/json")
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from scrubjay.core.ids import new_id
-from scrubjay.features.monitoring.audit.entry import ENTRY_OF, Entry, line_of
+from scrubjay.features.monitoring.audit.entry import ENTRY_OF
 from scrubjay.features.monitoring.audit.file import FILE_NAME, SharedLines
+from scrubjay.features.monitoring.audit.lines import Entry, line_of
 from scrubjay.features.monitoring.audit.refusal_throttle import RefusalThrottle
 from scrubjay.tooling.event_bus import EventBus, Unsubscribe
 from scrubjay.tooling.process_events import PROCESS_EVENTS
