@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import sqlite3
 import subprocess
 import threading
 from collections.abc import Generator
@@ -22,6 +21,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.db.sqlite.columns import microseconds
+from scrubjay.db.sqlite.connections import Connection
 from scrubjay.features.keys.issuer import KeyIssuer
 from tests.surfaces.callers import PROGRAM, environment, server
 
@@ -223,12 +223,9 @@ def test_015_an_mcp_session_belongs_to_the_key_that_opened_it(http: httpx2.Clien
 
 def test_013_an_expired_key_is_refused_with_its_expiry_time(http: httpx2.Client, home: Path) -> None:
     key = run_json(home, "create", "--name", "past", "--expires", "90d")["key"]
-    database = sqlite3.connect(home / "scrubjay.db")
-    with closing(database), database:
-        database.execute(
-            "UPDATE access_key SET expires_at = ? WHERE name = 'past'",
-            [microseconds(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))],
-        )
+    values = {"time": microseconds(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))}
+    with closing(Connection(home / "scrubjay.db", 5)) as database:
+        database.execute("UPDATE access_key SET expires_at = :time WHERE name = 'past'", values)
     refused = http.get("/v1/tools", headers=bearer(key))
     error = refused.json()["error"]
     assert (refused.status_code, error["message"]) == (401, "this key expired at 2026-01-02T03:04:05+00:00")

@@ -73,7 +73,7 @@ def test_the_reference_is_up_to_date() -> None:
 
 
 def test_no_file_names_a_registry_or_a_path_of_one_machine() -> None:
-    locks = [f"requirements/{name}.txt" for name in ("pip", "run", "dev", "bench")]
+    locks = [f"requirements/{name}.txt" for name in ("uv", "run", "dev", "bench")]
     for name in (*locks, "tests/conformance/package-lock.json"):
         text = (PROJECT / name).read_text("utf-8")
         assert not re.search(r"https?://|--index-url|--find-links|file:", text), name

@@ -173,7 +173,7 @@ UNCHECKED = {
         "copy_uses copy_links copy_terms mentioned mentioned_by_jobs forget_items update_count erase_terms_next",
     ),
     "features/working_memory/queries": (NUMBERS, "count moving count_movable"),
-    "tooling/jobs/queries": (NUMBERS, "under_way counts mentions_forgotten"),
+    "tooling/jobs/queries": (NUMBERS, "under_way counts mentions_forgotten cancel_of_ended_keys"),
 }
 
 

@@ -269,7 +269,7 @@ async def test_a_store_on_a_disk_without_any_space_is_refused_with_the_reason(fi
         await SqliteStore.open(filled_small)
 
 
-def test_a_store_on_a_read_only_disk_is_reported_but_not_repaired(filled_small: Path) -> None:
+async def test_a_store_on_a_read_only_disk_is_reported_but_not_repaired(filled_small: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", filled_small.parent], check=True)
     assert repair(filled_small, only_report=True).lost == LOST
     with pytest.raises(Unavailable, match="Read-only file system"):
