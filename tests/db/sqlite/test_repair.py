@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from scrubjay import __version__
@@ -270,7 +271,7 @@ async def test_a_store_on_a_disk_without_any_space_is_refused_with_the_reason(fi
 
 
 async def test_a_store_on_a_read_only_disk_is_reported_but_not_repaired(filled_small: Path) -> None:
-    subprocess.run(["mount", "-o", "remount,ro", filled_small.parent], check=True)
+    await anyio.run_process(["mount", "-o", "remount,ro", str(filled_small.parent)])
     assert repair(filled_small, only_report=True).lost == LOST
     with pytest.raises(Unavailable, match="Read-only file system"):
         repair(filled_small)
