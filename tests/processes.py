@@ -26,6 +26,7 @@ LOADED = [
     "numpy",
     "Stemmer",
     "tests.code_index.test_killed",
+    "tests.loaded_server",
     "tests.surfaces.commands",
 ]
 FORKED.set_forkserver_preload(LOADED)

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
@@ -19,7 +18,7 @@ from scrubjay.app.settings import FileSettings, Settings
 from scrubjay.app.tool_catalog import TOOL_CATALOG
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.tooling.context import CallContext
-from tests.surfaces.commands import run_command
+from tests.surfaces.commands import run_command, run_server
 
 PROGRAM = (sys.executable, "-m", "scrubjay.app")
 CLIENT = "the-surface-tests"
@@ -64,24 +63,12 @@ def environment(home: Path) -> dict[str, str]:
 @contextmanager
 def server(home: Path, **settings: str) -> Generator[str]:
     """Run a real `scrubjay serve` on a free port and yield its URL."""
-    process = subprocess.Popen(
-        [*PROGRAM, "serve", "--port", "0"],
-        env={**environment(home), **settings},
-        cwd=home,
-        stdout=subprocess.PIPE,
-        stderr=None,
-        text=True,
-    )
-    try:
-        assert process.stdout
-        for line in process.stdout:
+    with run_server(["serve", "--port", "0"], {**environment(home), **settings}, home) as output:
+        for line in output:
             if match := re.search(r"http://127\.0\.0\.1:\d+", line):
                 yield match[0]
                 return
         raise AssertionError("the server did not start")
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
 
 
 @asynccontextmanager

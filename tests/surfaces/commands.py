@@ -8,9 +8,11 @@ import io
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import anyio.to_thread
 
@@ -41,12 +43,37 @@ def _run(arguments: list[str], stdin: bytes, environment: dict[str, str], folder
 
 
 def _command(arguments: list[str], stdin: bytes, environment: dict[str, str], folder: Path, output: Path) -> None:
+    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
+    _main(arguments, environment, folder, os.open(output, os.O_WRONLY | os.O_CREAT, 0o600))
+
+
+def _main(arguments: list[str], environment: dict[str, str], folder: Path, output: int) -> None:
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT, 0o600), 1)
+    os.dup2(output, 1)
     sys.stdout = io.TextIOWrapper(io.FileIO(1, "w"), "utf-8", write_through=True)
-    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
     from scrubjay.app.commands import scrubjay
 
     scrubjay.main(prog_name="scrubjay", args=arguments)
+
+
+@contextmanager
+def run_server(arguments: list[str], environment: Mapping[str, str], folder: Path) -> Generator[IO[str]]:
+    """Run a command until the end of the context, when it is terminated; yield its standard output."""
+    reader, writer = FORKED.Pipe(duplex=False)
+    process = FORKED.Process(target=_serve, args=(arguments, dict(environment), folder, writer))
+    process.start()
+    writer.close()
+    try:
+        with open(reader.fileno(), encoding="utf-8", closefd=False) as output:
+            yield output
+    finally:
+        process.terminate()
+        process.join(timeout=30)
+        reader.close()
+        assert process.exitcode is not None, "the server did not end"
+
+
+def _serve(arguments: list[str], environment: dict[str, str], folder: Path, output: Connection) -> None:
+    _main(arguments, environment, folder, output.fileno())
