@@ -22,6 +22,7 @@ from scrubjay.features.memory.ranking.ranker import (
     FULL_SCORE_CONTEXTUAL,
     FULL_TRUST_EVIDENCE,
     MIN_TEXTS_FOR_WORD_CHECK,
+    REQUEST_COVERAGE,
     SATURATING_WORDS,
     SIGNALS,
     SUMMARY_RELIEF,
@@ -130,6 +131,15 @@ def with_neighbours(*before: SampleText, candidate: SampleText) -> tuple[SampleT
     return (*(replace(one, session=0, candidate=False) for one in before), replace(candidate, session=0))
 
 
+_SILENT_REPLY = SampleText()
+
+
+def in_chat(request: SampleText, reply: SampleText = _SILENT_REPLY) -> tuple[SampleText, ...]:
+    """Return a person's text in a chat with an assistant, with the reply to it."""
+    first, second = replace(request, speaker="user"), replace(reply, speaker="assistant")
+    return replace(first, session=0), replace(second, session=0, candidate=False)
+
+
 MIDDLING = SampleText(bm25=4.0, cosine=1.0)
 CASES = {
     "words": Case((SampleText(bm25=4.0),), (SampleText(bm25=2.0),)),
@@ -163,7 +173,20 @@ CASES = {
     "substance": Case((replace(GOOD, length=20),), (replace(GOOD, length=2),)),
     "names": Case((replace(GOOD, traits=Trait.NAMES),), (GOOD,)),
     "personal": Case((replace(GOOD, traits=Trait.PERSONAL),), (GOOD,)),
-    "assistant": Case((replace(MIDDLING, speaker="Alice"),), (replace(MIDDLING, speaker="assistant"),)),
+    "assistant": Case((SampleText(cosine=1.0, speaker="Alice"),), (SampleText(cosine=1.0, speaker="assistant"),)),
+    "request": Case(in_chat(SampleText(bm25=4.0)), (SampleText(bm25=4.0),)),
+    "request_meaning": Case(in_chat(SampleText(standing=2.0)), (SampleText(standing=2.0),)),
+    "reply": Case(in_chat(SampleText(), SampleText(bm25=4.0)), in_chat(SampleText(), SampleText())),
+    "statement": Case(
+        (SampleText(bm25=4.0, speaker="assistant"),), (SampleText(bm25=2.0, cosine=0.6, speaker="assistant"),)
+    ),
+    "instruction": Case(in_chat(replace(GOOD, traits=Trait.INSTRUCTION)), in_chat(GOOD)),
+    "event": Case(in_chat(replace(GOOD, traits=Trait.TIMED)), in_chat(GOOD), "In which order did I paint the boat?"),
+    "replied": Case(
+        with_neighbours(SampleText(bm25=3.0, speaker="user"), candidate=replace(MIDDLING, speaker="assistant")),
+        with_neighbours(SampleText(bm25=1.0, speaker="user"), candidate=replace(MIDDLING, speaker="assistant")),
+        "Summarise the paint of the boat.",
+    ),
 }
 
 
@@ -203,7 +226,7 @@ def random_text(dice: random.Random) -> SampleText:
     return SampleText(
         has=tuple(term for term in TERMS if dice.random() < 0.5),
         bm25=dice.choice([0.0, dice.uniform(0, 9)]),
-        traits=Trait(dice.randrange(64)),
+        traits=Trait(dice.randrange(128)),
         speaker=dice.choice([None, "Alice", "Bob", "assistant"]),
         pairs=dice.randrange(4),
         length=dice.randrange(80),
@@ -223,6 +246,7 @@ def random_text(dice: random.Random) -> SampleText:
         "What did you suggest to paint the boat with?",
         "Can you help me paint the boat blue? Who could?",
         "Summarise what you said of the boat",
+        "In which order did I bring up the boat?",
     ],
 )
 def test_066_the_score_is_the_sum_of_contributions_and_determines_the_order(question: str) -> None:
@@ -476,11 +500,29 @@ def test_060_texts_by_an_assistant_come_after_those_by_a_person_unless_asked_for
     assert rank("What blue did you recommend for the boat?", from_assistant, from_person).best_first() == [0, 1]
 
 
+def test_060_in_a_chat_with_an_assistant_the_request_comes_before_the_reply_unless_the_reply_is_asked_for() -> None:
+    request = replace(GOOD, bm25=6.0, length=20, cosine=0.4, speaker="user", session=0)
+    reply = replace(GOOD, bm25=8.0, length=80, cosine=0.5, speaker="assistant", session=0)
+    assert rank(PLAIN, request, reply).best_first() == [0, 1]
+    assert rank("What blue did you suggest for the boat?", request, reply).best_first() == [1, 0]
+    assert rank("Summarise how the paint of the boat developed.", request, reply).best_first() == [1, 0]
+
+
+def test_060_an_instruction_to_the_assistant_comes_before_other_requests_on_its_topic() -> None:
+    instruction = SampleText(
+        has=("boat",), bm25=2.0, cosine=0.4, traits=Trait.INSTRUCTION, length=12, speaker="user", session=0
+    )
+    request = replace(instruction, traits=Trait.PERSONAL, bm25=2.2)
+    elsewhere = SampleText(traits=Trait.INSTRUCTION, length=12, speaker="user", session=0)
+    reply = SampleText(speaker="assistant", session=0, candidate=False)
+    assert rank(PLAIN, instruction, reply, request, elsewhere).best_first() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("question", [PLAIN, "What blue did you suggest for the boat?"])
 def test_060_a_neighbour_by_an_assistant_adds_no_words_to_a_text_by_a_person(question: str) -> None:
     from_assistant = SampleText(has=TERMS, speaker="assistant", session=0, candidate=False)
     from_person = SampleText(has=("boat",), speaker="Alice", session=0)
-    assert values(question, from_assistant, from_person)["coverage"] == pytest.approx(1 / 3)
+    assert values(question, from_assistant, from_person)["coverage"] == pytest.approx(REQUEST_COVERAGE / 3)
     assert values(question, replace(from_assistant, speaker="Bob"), from_person)["coverage"] == pytest.approx(
         (1 + 2 * 0.75) / 3
     )

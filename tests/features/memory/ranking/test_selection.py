@@ -14,8 +14,9 @@ from scrubjay.features.memory.ranking.selection import (
     find_near_duplicates,
     fold_duplicates,
     is_duplicate,
-    spread_over_sessions,
+    spread_over_time,
 )
+from scrubjay.search_index.neighbourhood import REACH
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -130,7 +131,24 @@ def test_060_diversity_prefers_candidates_unlike_the_preceding_ones() -> None:
     assert diversify(scores, vectors, [0, 1, 2, 3], 0.3) == [0, 1, 2, 3]
 
 
+def in_conversation(rows: int) -> NDArray[np.intp]:
+    """Return the neighbours of rows that follow each other in one conversation."""
+    places = np.arange(rows)[:, np.newaxis] + np.arange(-REACH, REACH + 1)
+    return np.where((places >= 0) & (places < rows), places, -1).astype(np.intp)
+
+
 def test_060_results_on_a_topic_are_spread_over_sessions() -> None:
-    scores = np.array([0.60, 0.595, 0.58, 0.57, 0.30, 0.30], dtype=np.float32)
+    scores = np.array([0.60, 0.59, 0.56, 0.55, 0.30, 0.30], dtype=np.float32)
     sessions = np.array([1, 1, 1, 2, -1, -1], dtype=np.int32)
-    assert spread_over_sessions(scores, sessions, [0, 1, 2, 3, 4, 5]) == [0, 1, 3, 2, 4, 5]
+    apart = np.full((6, 2 * REACH + 1), -1, dtype=np.intp)
+    apart[:, REACH] = range(6)
+    assert spread_over_time(scores, sessions, apart, [0, 1, 2, 3, 4, 5], 6) == [0, 1, 3, 2, 4, 5]
+    assert spread_over_time(scores, sessions, apart, [0, 1, 2, 3, 4, 5], 1) == [0, 1, 2, 3, 4, 5]
+    assert spread_over_time(scores, sessions, apart, [1, 3], 6) == [1, 3]
+
+
+def test_060_results_on_a_topic_are_spread_over_the_course_of_a_conversation() -> None:
+    scores = np.array([0.60, 0.59, 0.58, 0.40, 0.40, 0.40, 0.40, 0.50], dtype=np.float32)
+    sessions = np.zeros(8, dtype=np.int32)
+    order = spread_over_time(scores, sessions, in_conversation(8), [0, 1, 2, 7, 3, 4, 5, 6], 2)
+    assert order == [0, 7, 1, 2, 3, 4, 5, 6]

@@ -37,14 +37,26 @@ from scrubjay.features.memory.ranking.traits import Trait, find_traits
         ("she met Alice", Trait.NAMES),
         ("Alice met her. She smiled", Trait(0)),
         ("then, Bob came", Trait.NAMES),
-        ("always use tabs", Trait.STANDING),
+        ("always use tabs", Trait.STANDING | Trait.INSTRUCTION),
+        ("the tests pass. Never push without them", Trait.STANDING | Trait.INSTRUCTION),
+        ("please always add a test", Trait.STANDING | Trait.INSTRUCTION),
+        ("whenever it rains, close the window", Trait.STANDING | Trait.INSTRUCTION),
+        ("from now on answer in German", Trait.STANDING | Trait.INSTRUCTION | Trait.NAMES),
+        ("it has always rained", Trait.STANDING),
+        ("the boat will never sail by default", Trait.STANDING),
         ("she prefers tea", Trait.STANDING),
         ("please do not shout", Trait.STANDING),
         ("tabs rather than spaces", Trait.STANDING),
         ("please come", Trait(0)),
         (
             "Last year I told Alice: never ask me why, will you?",
-            Trait.QUESTION | Trait.ASKS | Trait.TIMED | Trait.PERSONAL | Trait.NAMES | Trait.STANDING,
+            Trait.QUESTION
+            | Trait.ASKS
+            | Trait.TIMED
+            | Trait.PERSONAL
+            | Trait.NAMES
+            | Trait.STANDING
+            | Trait.INSTRUCTION,
         ),
     ],
 )
@@ -60,6 +72,7 @@ def test_the_stored_bits_of_traits_do_not_change() -> None:
         "PERSONAL": 8,
         "NAMES": 16,
         "STANDING": 32,
+        "INSTRUCTION": 64,
     }
 
 

@@ -43,9 +43,14 @@ MIN_CONTRIBUTION: Final = 0.02
 MICROSECONDS_PER_DAY: Final = 86_400_000_000
 # Reduction of the penalty for assistants' texts, as a share, if the question asks for them or for a summary.
 ASKED_RELIEF: Final = 0.7
-SUMMARY_RELIEF: Final = 1.1
+SUMMARY_RELIEF: Final = 2.1
 # Weight of the coverage in an assistant's text if the question asks for it; otherwise 0.
 ASSISTANT_COVERAGE: Final = 0.6
+# Weight of the coverage in a person's request to an assistant. Requests are long and each has a topic of its own, so
+# words near it say little; `request` and `reply` take their place.
+REQUEST_COVERAGE: Final = 0.1
+# Factor of `request` if the question asks for an order: the person's own words show when a topic came up.
+REQUEST_IN_ORDER: Final = 1.6
 
 _NEIGHBOUR_WEIGHTS: Final = np.array(
     [DISTANCE_WEIGHTS[abs(place - REACH)] * (place != REACH) for place in range(2 * REACH + 1)], np.float32
@@ -54,6 +59,7 @@ _NEIGHBOUR_WEIGHTS: Final = np.array(
 _WHEN, _NAME, _ADVICE = int(QuestionKind.WHEN), int(QuestionKind.NAME), int(QuestionKind.ADVICE)
 _QUESTION, _ASKS, _TIMED = int(Trait.QUESTION), int(Trait.ASKS), int(Trait.TIMED)
 _PERSONAL, _NAMES, _STANDING = int(Trait.PERSONAL), int(Trait.NAMES), int(Trait.STANDING)
+_INSTRUCTION = int(Trait.INSTRUCTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,13 @@ SIGNALS: Final[dict[str, SignalSpec]] = {
     "names": SignalSpec(0.3, "it contains a proper name", is_evidence=False),
     "personal": SignalSpec(0.5, "it is in the first person", is_evidence=False),
     "assistant": SignalSpec(-1.9, "its speaker is an assistant, not a person", is_evidence=False),
+    "request": SignalSpec(5.0, "it is a request to an assistant with the question's words"),
+    "request_meaning": SignalSpec(0.7, "it is a request to an assistant, similar in meaning"),
+    "reply": SignalSpec(3.0, "the assistant's reply to it has the question's words"),
+    "statement": SignalSpec(2.5, "it is an assistant's text with the question's words"),
+    "instruction": SignalSpec(2.5, "it tells the assistant what to do from then on", is_evidence=False),
+    "event": SignalSpec(2.0, "the question asks for an order, and it has a time or a name", is_evidence=False),
+    "replied": SignalSpec(8.0, "the question asks for a summary, and it answers a request with the same words"),
 }
 
 # A contextual embedding model distinguishes meanings better than one that adds up word vectors.
@@ -172,6 +185,11 @@ class Ranking:
         if self._static_signals:
             relevant.sort(key=lambda row: -self.scores[row])
         return relevant, order[count:]
+
+    @property
+    def uncapped_scores(self) -> Column:
+        """The scores, without the limit of 1 if no preset is used: equal scores there still have an order."""
+        return self.scores if self._static_signals else np.asarray(self._sums * np.float32(1 / self._full))
 
     def confirmed(self, rows: Sequence[int]) -> list[bool]:
         """Return for each row whether it contains what the question asks about; else it is only related."""
@@ -295,7 +313,39 @@ def _signals(pool: CandidatePool, question: ParsedQuestion) -> dict[str, Column]
         found["nearby"] = _nearby(pool, z_score, by_assistant)
     if by_assistant is not None:
         _adjust_for_assistants(found, by_assistant[own], question.kind)
+        _add_chat_signals(found, pool, np.append(by_assistant, False), words, question.kind)
     return found
+
+
+def _add_chat_signals(
+    found: dict[str, Column],
+    pool: CandidatePool,
+    by_assistant: NDArray[np.bool_],
+    words: Column,
+    kind: QuestionKind,
+) -> None:
+    """Add the signals of chats with an assistant, and adjust those that mean something else there.
+
+    `by_assistant` and `words` have one more entry, for missing neighbours.
+    """
+    own, before, after = (pool.neighbours[:, REACH + step] for step in (0, -1, 1))
+    spoken = by_assistant[own]
+    is_request = by_assistant[pool.neighbours].any(axis=1) & ~spoken
+    request, wants_order = is_request.astype(np.float32), bool(kind & QuestionKind.ORDER)
+    found["coverage"] = found["coverage"] * np.where(is_request, np.float32(REQUEST_COVERAGE), np.float32(1))
+    found["overlap"] = found["coverage"] * found["meaning"]
+    found["asking"] = found["asking"] * (1 - request)  # a request is a question, and states facts
+    found["request_meaning"] = found["meaning"] * request
+    if not kind & QuestionKind.ASKED:
+        found["request"] = found["words"] * request * np.float32(REQUEST_IN_ORDER if wants_order else 1)
+        found["reply"] = words[after] * by_assistant[after] * request
+    found["statement"] = found["words"] * spoken
+    found["instruction"] = _has_trait(pool.text_traits[own], _INSTRUCTION) * request
+    if wants_order:
+        timed = _has_trait(pool.text_traits[own], _TIMED)
+        found["event"] = (timed + found["names"]) * np.where(spoken, np.float32(0), np.float32(1))
+    if kind & QuestionKind.SUMMARY:
+        found["replied"] = words[before] * ~by_assistant[before] * spoken
 
 
 def _adjust_for_assistants(found: dict[str, Column], spoken: NDArray[np.bool_], kind: QuestionKind) -> None:

@@ -3,7 +3,6 @@
 This module imports numpy, which is slow to load: import it with `lazy_module`.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -20,9 +19,13 @@ from scrubjay.search_index.terms import all_terms
 SIMILAR_FROM: Final = 0.9
 # Maximum share of additional words in the longer one of two duplicates.
 MAX_EXTRA_WORDS: Final = 0.2
-# Penalty of a memory for each better one of its session, if the question asks for everything on a topic. It finds more
-# of the answers that are spread over several memories; questions with a single answer would lose a little.
-SESSION_PENALTY: Final = 0.02
+# Penalty of a memory for each better one of its session, and for a better one next to it in the conversation (less
+# with distance), if the question asks for everything on a topic: its answers are spread over the course of events.
+SESSION_PENALTY: Final = 0.035
+NEARNESS_PENALTY: Final = 0.14
+_NEARNESS_PENALTIES: Final = np.array(
+    [NEARNESS_PENALTY * (1 - abs(place - REACH) / (REACH + 2)) for place in range(2 * REACH + 1)], np.float32
+)
 # An additional word of these changes the meaning of a text.
 _NEGATIONS: Final = frozenset(
     all_terms("not no never nor none nobody nothing neither without except unless until only but cannot hardly rarely")
@@ -151,15 +154,29 @@ def diversify(
     return chosen
 
 
-def spread_over_sessions(
-    scores: NDArray[np.float32], sessions: NDArray[np.int32], best_first: Sequence[int]
+def spread_over_time(
+    scores: NDArray[np.float32],
+    sessions: NDArray[np.int32],
+    neighbours: NDArray[np.intp],
+    best_first: Sequence[int],
+    count: int,
 ) -> list[int]:
-    """Reorder the rows with a penalty for each better row of the same session."""
-    better: Counter[int] = Counter()
-    penalized: dict[int, float] = {}
-    for row in best_first:
-        session = int(sessions[row])
-        penalized[row] = float(scores[row]) - SESSION_PENALTY * better[session]
-        if session >= 0:
-            better[session] += 1
-    return sorted(best_first, key=lambda row: -penalized[row])
+    """Reorder the rows so that the first `count` cover the course of events, not its most discussed moment.
+
+    Each row is followed by a penalty for the other rows of its session, and for those near it in the conversation.
+    """
+    row_of = np.full(int(neighbours.max(initial=0)) + 2, -1, dtype=np.intp)
+    row_of[neighbours[:, REACH]] = np.arange(len(neighbours))
+    left = scores.copy()
+    is_left = np.zeros(len(left), dtype=np.bool_)
+    is_left[list(best_first)] = True
+    chosen: list[int] = []
+    for _ in range(min(count, len(best_first))):
+        row = int(np.argmax(np.where(is_left, left, -np.inf)))
+        is_left[row] = False
+        chosen.append(row)
+        if sessions[row] >= 0:
+            left[sessions == sessions[row]] -= np.float32(SESSION_PENALTY)
+            beside = row_of[neighbours[row]]
+            left[beside[beside >= 0]] -= _NEARNESS_PENALTIES[beside >= 0]
+    return [*chosen, *(row for row in best_first if is_left[row])]

@@ -19,6 +19,8 @@ class Trait(IntFlag):
     """It contains a proper name."""
     STANDING = 32
     """It states a standing rule or a preference."""
+    INSTRUCTION = 64
+    """A sentence of it tells somebody what to do from then on."""
 
 
 _DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
@@ -47,6 +49,12 @@ _STANDING = re.compile(
 _HINTS_OF_STANDING = frozenset(
     "always never prefer prefers preferred avoid rather instead from make keep remember please don by whenever".split()  # noqa: SIM905
 )
+# At the start of a sentence or after a word that leads to a request; elsewhere "always" and "never" only describe.
+_INSTRUCTION = re.compile(
+    r"(?:^|[.!?\n;:]\s*|\b(?:please|so|and|but|also) )(?:always|never|don't ever|do not ever|from now on"
+    r"|in (?:the )?future|whenever|by default|remember to|make sure (?:to|that|you))\b"
+)
+_HINTS_OF_INSTRUCTION = frozenset("always never ever from future whenever default remember sure".split())  # noqa: SIM905
 _AFTERTHOUGHT = re.compile(r"\[[^\[\]]*\]\s*$")
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
@@ -69,6 +77,8 @@ def find_traits(text: str) -> int:
         found |= Trait.NAMES.value
     if not words.isdisjoint(_HINTS_OF_STANDING) and _STANDING.search(lower):
         found |= Trait.STANDING.value
+    if not words.isdisjoint(_HINTS_OF_INSTRUCTION) and _INSTRUCTION.search(lower):
+        found |= Trait.INSTRUCTION.value
     return found
 
 
