@@ -5,6 +5,7 @@ import compileall
 import sys
 
 from benchmarks import (
+    beam,
     call_graph_cases,
     call_graph_javascript,
     call_graph_python,
@@ -30,10 +31,18 @@ def main() -> int:
     compileall.compile_dir(PROJECT / "src", quiet=2)
     rows, notes = _measure(options)
     print_report(rows, notes)
-    is_onnx = options.benchmark == "locomo" and options.onnx
-    name = "locomo-onnx" if is_onnx else "locomo-static" if options.benchmark == "locomo" else options.benchmark
-    print(f"\nsaved to {save_report(name, rows, notes)}")
+    print(f"\nsaved to {save_report(_report_name(options), rows, notes)}")
     return 0 if all(row.reached for row in rows) else 1
+
+
+def _report_name(options: argparse.Namespace) -> str:
+    match options.benchmark:
+        case "locomo":
+            return "locomo-onnx" if options.onnx else "locomo-static"
+        case "beam":
+            return f"beam-{options.size}-{options.chats}-{'onnx' if options.onnx else 'static'}"
+        case name:
+            return name
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -41,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="benchmark", required=True)
     commands.add_parser("server", help="start, calls and memory, compared with the bare SDK (the default)")
     locomo.add_options(commands.add_parser("locomo", help="find the turns that answer a question, compared with FTS5"))
+    beam.add_options(commands.add_parser("beam", help="the same in long chats with an assistant, by kind of question"))
     retrieval_speed.add_options(commands.add_parser("speed", help="cost at 10k to 1M memories, compared with others"))
     two_processes.add_options(
         commands.add_parser("two-processes", help="what one process stores, another finds at once")
@@ -66,6 +76,8 @@ def _measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
     match options.benchmark:
         case "locomo":
             return locomo.measure(options)
+        case "beam":
+            return beam.measure(options)
         case "speed":
             return retrieval_speed.measure(options)
         case "two-processes":

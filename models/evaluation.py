@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from tokenizers import Tokenizer
 
-from benchmarks.locomo import CATEGORIES, Conversation
+from benchmarks.conversations import Conversation
+from benchmarks.locomo import CATEGORIES
 from models.bags import Floats, bags, vectors
 from models.held_out import CodeSet
 from models.pairs import Pair, without_name

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from benchmarks.locomo import Conversation, Question, Turn
+from benchmarks.conversations import Conversation, Question, Turn
 from models.evaluation import Evaluation, QuestionSet, code_questions, conversation_questions, ndcg, paired_questions
 from models.held_out import CodeSet
 from models.pairs import Pair
