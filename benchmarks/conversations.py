@@ -11,8 +11,8 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 from io import BytesIO
@@ -31,6 +31,8 @@ from scrubjay.tooling.dispatcher import Dispatcher
 
 MAX_DEPTH = 20
 BATCH = 500
+# Commits before November 2026 refuse longer texts, so another commit gets the beginning of them.
+MAX_CHARACTERS_ELSEWHERE = 100_000
 FTS5 = "FTS5"
 
 Search = Callable[[str], Awaitable[Sequence[str]]]
@@ -89,7 +91,9 @@ def measure_conversations(
 ) -> tuple[list[ReportRow], list[str]]:
     """Return the metrics of all questions and of each kind, beside FTS5 and the previous commit if one is given."""
     ours = measure_ours(conversations, options.onnx)
-    beside = {FTS5: [found for one in conversations for found in anyio.run(_score_fts5, one)]}
+    beside: dict[str, Sequence[Score]] = {
+        FTS5: [found for one in conversations for found in anyio.run(_score_fts5, one)]
+    }
     notes = [
         f"{len(conversations)} conversations, {sum(len(one.turns) for one in conversations)} turns,"
         f" {len(ours.questions)} questions with evidence, unchanged",
@@ -102,7 +106,7 @@ def measure_conversations(
     return compare(ours.questions, beside, {} if options.onnx else bars), notes
 
 
-def compare(ours: Sequence[Score], beside: dict[str, Sequence[Score]], bars: dict[str, float]) -> list[ReportRow]:
+def compare(ours: Sequence[Score], beside: Mapping[str, Sequence[Score]], bars: dict[str, float]) -> list[ReportRow]:
     """Return rows for all questions, then for each category. `bars` are limits, by metric or `category: metric`."""
     rows = [
         ReportRow(
@@ -212,9 +216,11 @@ def measure_commit(commit: str, conversations: Sequence[Conversation], onnx_fold
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=BytesIO(archived.stdout)) as sources:
             sources.extractall(folder, filter="data")
-        asked = json.dumps(
-            {"conversations": [asdict(one) for one in conversations], "onnx": onnx_folder}, default=_plain
-        )
+        shortened = [
+            replace(one, turns=[replace(turn, text=turn.text[:MAX_CHARACTERS_ELSEWHERE]) for turn in one.turns])
+            for one in conversations
+        ]
+        asked = json.dumps({"conversations": [asdict(one) for one in shortened], "onnx": onnx_folder}, default=_plain)
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(folder) / "src"), str(PROJECT)])}
         child = subprocess.run(
             [sys.executable, "-m", "benchmarks.conversations"],

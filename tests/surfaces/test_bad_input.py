@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from scrubjay.features.memory.tools import MAX_CONTENT
 from tests.surfaces.callers import Caller, CallFailed, Json, sample_cases
 
 
@@ -14,7 +15,7 @@ def nested(depth: int) -> list[Any]:
 MEMORY = "Bad input must not change this."
 
 INVALID: dict[str, Json] = {
-    "100 kB of text": {"content": "x" * 100_001},
+    "2 MB of text": {"content": "x" * (MAX_CONTENT + 1)},
     "NUL": {"content": "nul \x00 inside"},
     "empty": {"content": ""},
     "a number": {"content": 7},

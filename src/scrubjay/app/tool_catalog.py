@@ -6,7 +6,7 @@ from scrubjay.tooling.catalog import ToolCatalog
 TOOL_CATALOG = ToolCatalog(
     "scrubjay",
     "memory features.memory.tools remember recall remember_many forget memory_history correct",
-    "memory features.memory.list_tools list_memories",
+    "memory features.memory.list_tools list_memories read_memory",
     "memory features.code_links.tools review_stale",
     "turns features.turns.tools add_memory get_session_memories query_raw_memories",
     "summaries features.summaries.tools summarize_sessions get_all_summaries query_summaries",

@@ -166,6 +166,17 @@ _IRREGULAR = """
 """
 
 
+def irregular_forms(base: str) -> tuple[str, ...]:
+    """Return the irregular forms that have this base form: "bought" for "buy"."""
+    return _forms_of().get(base, ())
+
+
+@cache
+def _forms_of() -> dict[str, tuple[str, ...]]:
+    pairs = (entry.split(":") for entry in _IRREGULAR.split())
+    return {_stemmer()(base): tuple(forms.split(",")) for base, forms in pairs}
+
+
 @cache
 def _base_forms() -> dict[str, str]:
     pairs = (entry.split(":") for entry in _IRREGULAR.split())

@@ -6,7 +6,7 @@ from typing import Any
 
 from scrubjay.features.memory.models import MemoryKind
 from scrubjay.features.transfer.claude_code import ClaudeCodeLog
-from scrubjay.features.transfer.records import ProjectRef
+from scrubjay.features.transfer.records import MAX_CONTENT, ProjectRef
 from tests.features.transfer.files import NOW, lines, read_records
 
 COMMON: dict[str, Any] = {
@@ -98,7 +98,7 @@ def test_101_a_thought_without_a_message_is_counted() -> None:
 
 
 def test_101_a_very_long_text_is_split_without_loss() -> None:
-    text = "x" * 250_000
+    text = "x" * (2 * MAX_CONTENT + 1)
     found = read_records(ClaudeCodeLog(NOW), lines(log_line("user", "u1", text)))
     assert "".join(one.transfer.memory.content for one in found) == text
     assert [one.transfer.memory.provenance["part"] for one in found] == [1, 2, 3]

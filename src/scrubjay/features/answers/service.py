@@ -436,7 +436,7 @@ def _sources(decision: RoutingDecision, results: _StoreResults) -> list[AnswerSo
         AnswerSource(
             id=hit.memory.id,
             store=StoreName.EPISODIC,
-            content=hit.memory.content,
+            content=hit.text,
             at=hit.memory.true_since,
             score=hit.score,
             relevance=hit.relevance,

@@ -208,7 +208,7 @@ async def _similar(
         results=[
             Vibe(
                 id=hit.memory.id,
-                content=hit.memory.content,
+                content=hit.text,
                 category=hit.memory.category,
                 importance=hit.memory.importance,
                 metadata=dict(hit.memory.metadata),

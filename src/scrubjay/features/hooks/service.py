@@ -135,7 +135,7 @@ class HookService:
             RecallOptions(limit=MAX_HINTS, threshold=HINT_THRESHOLD, code_reader=call.code_reader),
         )
         lines = [
-            format_note(hit.memory.category, hit.memory.content, hit.review.warning if hit.review else None)
+            format_note(hit.memory.category, hit.text, hit.review.warning if hit.review else None)
             for hit in found.hits
             if hit.confirmed
         ]

@@ -1,4 +1,4 @@
-"""Tool to list memories page by page."""
+"""Tools to list memories page by page, and to read one of them."""
 
 from typing import Annotated
 
@@ -6,8 +6,9 @@ from pydantic import Field
 
 from scrubjay.core.scopes import Scope, Visibility
 from scrubjay.features.memory.models import MemoryFilter, MemoryKind
+from scrubjay.features.memory.passages import part_of
 from scrubjay.features.memory.service import MemoryService
-from scrubjay.features.memory.views import MemoryView, memory_fields
+from scrubjay.features.memory.views import MemoryView, memory_fields, shown_fields
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.arguments import Label
@@ -38,6 +39,35 @@ class ListMemoriesResult(Result):
     degraded: str | None = Field(description="Why memories of this page are left out; null if none are.")
 
 
+class ReadMemoryRequest(Request):
+    model_config = examples({"id": "mem_0123456789"}, {"id": "mem_0123456789", "start": 4000, "length": 2000})
+
+    id: Label = Field(description="Id of the memory.")
+    start: Annotated[int, Field(ge=0, le=1_000_000_000)] = Field(default=0, description="Number of characters to skip.")
+    length: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = Field(
+        default=None, description="Maximum characters of content. Default: all."
+    )
+    session_id: Label | None = Field(default=None, description="Session, for one of its private memories.")
+    project: ProjectReference = None
+
+
+class ReadMemoryResult(Result):
+    memory: MemoryView = Field(description="The memory. If only a part was read, passage is the place of content.")
+
+
+@tool("memory", read_only=True, core=False)
+async def read_memory(
+    request: ReadMemoryRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+) -> ReadMemoryResult:
+    """Read one memory by its id: its whole text, however long, or a part of it."""
+    visibility = Visibility(await project_id_of(request.project, projects, context), request.session_id)
+    found = await memory.get(request.id, visibility)
+    if request.start == 0 and request.length is None:
+        return ReadMemoryResult(memory=MemoryView.of(memory_fields(found)))
+    length = len(found.content) if request.length is None else request.length
+    return ReadMemoryResult(memory=MemoryView.of(shown_fields(found, part_of(found.content, request.start, length))))
+
+
 @tool("memory", read_only=True, core=False)
 async def list_memories(
     request: ListMemoriesRequest, memory: MemoryService, projects: ProjectService, context: CallContext
@@ -57,7 +87,7 @@ async def list_memories(
         offset=request.offset,
     )
     return ListMemoriesResult(
-        memories=[MemoryView.of(memory_fields(one)) for one in page.memories],
+        memories=[MemoryView.of(shown_fields(one)) for one in page.memories],
         total=page.total,
         degraded=None,
     )

@@ -13,6 +13,7 @@ from scrubjay.core.lazy import lazy_module
 from scrubjay.features.memory.candidates import CandidatePool
 from scrubjay.features.memory.link_review import LinkReview
 from scrubjay.features.memory.models import Memory
+from scrubjay.features.memory.passages import MAX_WHOLE_CHARACTERS, Passage, find_passage
 from scrubjay.features.memory.ranking.presets import Preset
 from scrubjay.features.memory.ranking.question import ParsedQuestion, QuestionKind
 
@@ -77,6 +78,13 @@ class Hit:
     """Computes the signals behind the score, on demand."""
     review: LinkReview | None = None
     """Current state of the code that the memory is about; None without links to code, or if it was not asked for."""
+    passage: Passage | None = None
+    """The passage of a long text that matches the question; None if the text is short."""
+
+    @property
+    def text(self) -> str:
+        """The text to show: the content, or the passage of a long one."""
+        return self.memory.content if self.passage is None else self.passage.text
 
 
 class RecallSelection:
@@ -94,6 +102,7 @@ class RecallSelection:
             self.order = Order.TIME if by_time else Order.SCORE
         self._options = options
         self._near_duplicates: Mapping[int, Sequence[int]] = {}
+        self._passages: dict[int, Passage] = {}
         self._relevant: Sequence[int] = ()
         self._irrelevant: Sequence[int] = ()
         self.considered = 0
@@ -152,7 +161,7 @@ class RecallSelection:
         for row in rows:
             if len(chosen) == self.limit:
                 break
-            tokens = estimate_tokens(by_row[row].content)
+            tokens = estimate_tokens(self._shown_text(row, by_row[row]))
             if budget is not None and self.tokens + tokens > budget:
                 self.over_budget += 1
                 continue
@@ -160,12 +169,22 @@ class RecallSelection:
             chosen.append(row)
         return chosen
 
+    def _shown_text(self, row: int, memory: Memory) -> str:
+        """Return the content of a memory, or the matching passage of a long one."""
+        if len(memory.content) <= MAX_WHOLE_CHARACTERS:
+            return memory.content
+        if row not in self._passages:
+            self._passages[row] = find_passage(memory.content, self.pool.terms, self.pool.term_weights.tolist())
+        return self._passages[row].text
+
     def _hits(
         self, rows: Sequence[int], by_row: Mapping[int, Memory], duplicates: Mapping[int, Sequence[str]]
     ) -> list[Hit]:
         if not rows:
             return []
         ranking = self._ranking
+        for row in rows:
+            self._shown_text(row, by_row[row])
         return [
             Hit(
                 memory=by_row[row],
@@ -175,6 +194,7 @@ class RecallSelection:
                 confirmed=confirmed,
                 duplicates=duplicates.get(row, ()),
                 explain=partial(ranking.reasons, row),
+                passage=self._passages.get(row),
             )
             for row, confirmed in zip(rows, ranking.confirmed(rows), strict=True)
         ]

@@ -14,11 +14,12 @@ from scrubjay.features.memory.erasure import Eraser
 from scrubjay.features.memory.link_views import CodeView, StaleView, code_view, linked_views, stale_view
 from scrubjay.features.memory.links import CodeLink
 from scrubjay.features.memory.models import MemoryFilter, MemoryKind
+from scrubjay.features.memory.passages import MAX_WHOLE_CHARACTERS
 from scrubjay.features.memory.ranking.exact_match import required_wordings
 from scrubjay.features.memory.ranking.presets import WEIGHTS, Preset
 from scrubjay.features.memory.recall import Hit, Order, RecallOptions
 from scrubjay.features.memory.service import MemoryService, RecallOutcome
-from scrubjay.features.memory.views import MemoryView, memory_fields
+from scrubjay.features.memory.views import MemoryView, memory_fields, shown_fields
 from scrubjay.features.memory.writes import Receipt, make_receipt
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
@@ -27,7 +28,11 @@ from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.optional_fields import is_empty
 
-MAX_CONTENT = 100_000
+MAX_CONTENT = 2_000_000
+# Words to correct.
+MAX_WORDING = 100_000
+# Erased texts up to this length are returned whole: they cannot be read any more.
+MAX_ERASED_CHARACTERS = 100_000
 MAX_BATCH = 10_000
 # Near misses in an explanation.
 NEAR_MISSES = 3
@@ -45,7 +50,8 @@ class NewMemory(Request):
     content: str = Field(
         min_length=1,
         max_length=MAX_CONTENT,
-        description="Text to remember. Write it so that it makes sense without the conversation.",
+        description="Text to remember. Write it so that it makes sense without the conversation. Of a text over "
+        f"{MAX_WHOLE_CHARACTERS:,} characters, recall returns the matching passage with its place.",
     )
     category: Label | None = Field(default=None, description="Free label to group by, such as decision or preference.")
     importance: Share = Field(default=0.5, description="Importance.")
@@ -357,8 +363,8 @@ class HistoryResult(Result):
 class CorrectRequest(Request):
     model_config = examples({"what_was_wrong": "We deploy on Fridays", "what_is_right": "We deploy on Thursdays"})
 
-    what_was_wrong: str = Field(min_length=1, max_length=MAX_CONTENT, description="The wrong words, exactly as stored.")
-    what_is_right: str = Field(min_length=1, max_length=MAX_CONTENT, description="Replacement for the wrong words.")
+    what_was_wrong: str = Field(min_length=1, max_length=MAX_WORDING, description="The wrong words, exactly as stored.")
+    what_is_right: str = Field(min_length=1, max_length=MAX_WORDING, description="Replacement for the wrong words.")
     id: Label | None = Field(
         default=None, description="Id of the wrong memory. Default: every memory that contains these words."
     )
@@ -473,7 +479,9 @@ async def forget(
         done = await eraser.forget_key(request.key, visibility, request.scope)
     else:
         raise InvalidRequest("give either id or key")
-    return ForgetResult(forgotten=MemoryView(**memory_fields(done.memory)), also=list(done.derived))
+    return ForgetResult(
+        forgotten=MemoryView(**shown_fields(done.memory, max_whole=MAX_ERASED_CHARACTERS)), also=list(done.derived)
+    )
 
 
 @tool("memory", read_only=True)
@@ -517,7 +525,7 @@ async def correct(
         ),
         project_id=project_id,
     )
-    return CorrectResult(id=made.id, corrected=[MemoryView.of(memory_fields(one)) for one in made.corrected])
+    return CorrectResult(id=made.id, corrected=[MemoryView.of(shown_fields(one)) for one in made.corrected])
 
 
 async def _store(
@@ -573,7 +581,7 @@ def _remembered(receipt: Receipt, links: Sequence[CodeLink], *, repeated: bool) 
 
 
 def _recalled(hit: Hit, caller: Caller, *, explain: bool) -> RecallHitView:
-    values = memory_fields(hit.memory)
+    values = shown_fields(hit.memory, hit.passage)
     values["score"] = hit.score
     values["confirmed"] = hit.confirmed
     values["duplicates"] = [*hit.duplicates]

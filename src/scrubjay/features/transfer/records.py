@@ -12,7 +12,7 @@ from scrubjay.features.transfer.models import TransferMemory
 from scrubjay.features.transfer.source_file import ImportSource
 
 # The limit of `remember`; longer texts are split.
-MAX_CONTENT = 100_000
+MAX_CONTENT = 2_000_000
 MAX_LABEL = 500
 # Year 5138; greater numbers are milliseconds.
 _LATEST_SECOND = 1e11

@@ -1,7 +1,8 @@
 """Tools that store, list and search conversation turns."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -9,6 +10,7 @@ from scrubjay.core.ids import new_id
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.memory.drafts import Draft
 from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind
+from scrubjay.features.memory.passages import MAX_WHOLE_CHARACTERS, find_passage
 from scrubjay.features.memory.recall import Order, RecallOptions
 from scrubjay.features.memory.service import MemoryService
 from scrubjay.features.projects.arguments import project_id_of
@@ -18,7 +20,7 @@ from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 
 # Names as Neo's clients know them.
-MAX_PART = 30_000
+MAX_PART = 1_000_000
 TYPE = "agent-interaction"
 Distance = Annotated[
     float | None,
@@ -150,11 +152,20 @@ async def query_raw_memories(
         RecallOptions(limit=request.nResults, threshold=0.0, order=Order.SCORE),
     )
     results = [
-        FoundTurn(**_turn(hit.memory).model_dump(), distance=distance, relevanceScore=relevance)
+        FoundTurn(**_quoted(_turn(hit.memory), found.terms), distance=distance, relevanceScore=relevance)
         for hit in found.hits
         for distance, relevance in [distance_of(hit.cosine)]
     ]
     return QueryTurnsResult(query=request.query, count=len(results), results=results)
+
+
+def _quoted(turn: TurnView, terms: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of a turn; of a long part only the passage that matches these terms."""
+    fields = turn.model_dump()
+    for name in ("prompt", "thought", "response"):
+        if len(fields[name]) > MAX_WHOLE_CHARACTERS:
+            fields[name] = find_passage(fields[name], terms, [1.0] * len(terms)).text
+    return fields
 
 
 def distance_of(cosine: float | None) -> tuple[float | None, float | None]:

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from scrubjay.core.errors import InvalidRequest
-from scrubjay.features.memory.tools import MAX_CONTENT
 from scrubjay.features.projects.arguments import ProjectReference
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.working_memory.consolidation import Consolidation, Consolidator, Move, SkippedItem, SkipReason
@@ -18,6 +17,7 @@ from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 
 MAX_TTL_SECONDS = 86_400
+MAX_CONTENT = 100_000
 # Tool family whose read scope allows reading memories.
 MEMORIES = "memory"
 

@@ -97,7 +97,7 @@ SIGNALS: Final[dict[str, SignalSpec]] = {
     "request_meaning": SignalSpec(0.7, "it is a request to an assistant, similar in meaning"),
     "reply": SignalSpec(3.0, "the assistant's reply to it has the question's words"),
     "statement": SignalSpec(2.5, "it is an assistant's text with the question's words"),
-    "instruction": SignalSpec(2.5, "it tells the assistant what to do from then on", is_evidence=False),
+    "instruction": SignalSpec(2.5, "it instructs the assistant for the future", is_evidence=False),
     "event": SignalSpec(2.0, "the question asks for an order, and it has a time or a name", is_evidence=False),
     "replied": SignalSpec(8.0, "the question asks for a summary, and it answers a request with the same words"),
 }

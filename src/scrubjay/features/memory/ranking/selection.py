@@ -26,6 +26,8 @@ NEARNESS_PENALTY: Final = 0.14
 _NEARNESS_PENALTIES: Final = np.array(
     [NEARNESS_PENALTY * (1 - abs(place - REACH) / (REACH + 2)) for place in range(2 * REACH + 1)], np.float32
 )
+# Longer texts are duplicates only if they are equal: comparing them word by word would take longer than the search.
+MAX_COMPARED_CHARACTERS: Final = 20_000
 # An additional word of these changes the meaning of a text.
 _NEGATIONS: Final = frozenset(
     all_terms("not no never nor none nobody nothing neither without except unless until only but cannot hardly rarely")
@@ -86,6 +88,8 @@ def is_duplicate(one: Memory, other: Memory) -> bool:
     """Return True if two memories have almost the same words, the same speaker and no different keys."""
     if one.speaker != other.speaker or (one.key and other.key and one.key != other.key):
         return False
+    if max(len(one.content), len(other.content)) > MAX_COMPARED_CHARACTERS:
+        return one.content == other.content
     return have_same_words(one.content, other.content)
 
 

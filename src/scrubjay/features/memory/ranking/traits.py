@@ -20,7 +20,7 @@ class Trait(IntFlag):
     STANDING = 32
     """It states a standing rule or a preference."""
     INSTRUCTION = 64
-    """A sentence of it tells somebody what to do from then on."""
+    """A sentence of it is an instruction for the future."""
 
 
 _DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
