@@ -120,13 +120,15 @@ class RecallSelection:
         self._ranking = ranking = ranker.Ranking(pool, self._question, options.preset, contextual=self._contextual)
         relevant, irrelevant = ranking.split(options.threshold)
         self.considered, self.below_threshold = len(pool.handles), len(irrelevant)
+        count = self.limit if options.token_budget is None else BUDGET_READ_FACTOR * self.limit
         if options.diversity:
             relevant = selection.diversify(ranking.scores, pool.vectors, relevant, options.diversity)
-        count = self.limit if options.token_budget is None else BUDGET_READ_FACTOR * self.limit
-        if self._question.wants_all and not options.diversity:
+        elif self._question.wants_all:
             relevant = selection.spread_over_time(
                 ranking.uncapped_scores, pool.sessions, pool.neighbours, relevant, count
             )
+        elif QuestionKind.SEVERAL in self._question.kind:
+            relevant = selection.spread_over_sessions(ranking.uncapped_scores, pool.sessions, relevant, count)
         self._relevant = relevant[:count]
         if self.order is not Order.TIME:  # a timeline keeps repeated events
             self._relevant, self._near_duplicates = selection.find_near_duplicates(pool.vectors, relevant, count)

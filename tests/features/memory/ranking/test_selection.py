@@ -14,6 +14,7 @@ from scrubjay.features.memory.ranking.selection import (
     find_near_duplicates,
     fold_duplicates,
     is_duplicate,
+    spread_over_sessions,
     spread_over_time,
 )
 from scrubjay.search_index.neighbourhood import REACH
@@ -145,6 +146,13 @@ def test_060_results_on_a_topic_are_spread_over_sessions() -> None:
     assert spread_over_time(scores, sessions, apart, [0, 1, 2, 3, 4, 5], 6) == [0, 1, 3, 2, 4, 5]
     assert spread_over_time(scores, sessions, apart, [0, 1, 2, 3, 4, 5], 1) == [0, 1, 2, 3, 4, 5]
     assert spread_over_time(scores, sessions, apart, [1, 3], 6) == [1, 3]
+
+
+def test_060_results_about_several_things_are_spread_over_sessions() -> None:
+    scores = np.array([0.60, 0.59, 0.58, 0.57, 0.57, 0.57], dtype=np.float32)
+    sessions = np.array([1, 1, 1, 2, -1, -1], dtype=np.int32)
+    assert spread_over_sessions(scores, sessions, [0, 1, 2, 3, 4, 5], 6) == [0, 1, 3, 4, 5, 2]
+    assert spread_over_sessions(scores, sessions, [0, 1, 2, 3, 4, 5], 1) == [0, 1, 3, 2, 4, 5]
 
 
 def test_060_results_on_a_topic_are_spread_over_the_course_of_a_conversation() -> None:

@@ -29,6 +29,8 @@ class QuestionKind(IntFlag):
     """Advice, to which standing preferences apply."""
     ORDER = 32
     """A sequence of events."""
+    SEVERAL = 64
+    """Several things, which may be spread over several memories."""
 
 
 _SAYING = "say|tell|suggest|recommend|mention|give|explain|advise|list|provide"
@@ -43,6 +45,12 @@ _CUES = (
         r"|order in which|chang\w+ over time"
         r"|how (?:did|does|do|has|have|had)\b.{1,80}\b(?:develop|evolve|progress|unfold)(?:e?d|s)?"
         r"(?=\W*$| (?:over|since|during|through|throughout|from|across|in)\b)",
+    ),
+    (
+        QuestionKind.SEVERAL,
+        # "What are", and a plural in lower case: "which big cities". Names such as "James" are none.
+        r"(?:what|which) (?:are|were)|(?:what|which) (?-i:(?:[a-z]+ ){0,3}[a-z]{3,}[^\Wsiu]s)|both|all (?:the|of)"
+        r"|how many (?!(?:minute|hour|day|week|month|year)s)",
     ),
     (
         QuestionKind.ASKED,

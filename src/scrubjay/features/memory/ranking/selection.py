@@ -3,6 +3,7 @@
 This module imports numpy, which is slow to load: import it with `lazy_module`.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -23,6 +24,9 @@ MAX_EXTRA_WORDS: Final = 0.2
 # with distance), if the question asks for everything on a topic: its answers are spread over the course of events.
 SESSION_PENALTY: Final = 0.035
 NEARNESS_PENALTY: Final = 0.14
+# The same if the question asks for several things, most of which are in the best memories anyway.
+SEVERAL_PENALTY: Final = 0.015
+SPREAD_FACTOR: Final = 4
 _NEARNESS_PENALTIES: Final = np.array(
     [NEARNESS_PENALTY * (1 - abs(place - REACH) / (REACH + 2)) for place in range(2 * REACH + 1)], np.float32
 )
@@ -156,6 +160,24 @@ def diversify(
         chosen.append(int(rows[next_best]))
         np.maximum(similarity, values @ values[next_best], out=similarity)
     return chosen
+
+
+def spread_over_sessions(
+    scores: NDArray[np.float32], sessions: NDArray[np.int32], best_first: Sequence[int], count: int
+) -> list[int]:
+    """Reorder the best rows with a small penalty for each better row of the same session.
+
+    For a question about several things, which are often mentioned at different times. Only the first `SPREAD_FACTOR * count`
+    rows are reordered.
+    """
+    first = best_first[: SPREAD_FACTOR * count]
+    better: Counter[int] = Counter()
+    penalized: dict[int, float] = {}
+    for row, score, session in zip(first, scores[first].tolist(), sessions[first].tolist(), strict=True):
+        penalized[row] = score - SEVERAL_PENALTY * better[session]
+        if session >= 0:
+            better[session] += 1
+    return [*sorted(first, key=lambda row: -penalized[row]), *best_first[SPREAD_FACTOR * count :]]
 
 
 def spread_over_time(
