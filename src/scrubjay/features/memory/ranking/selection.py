@@ -24,7 +24,7 @@ MAX_EXTRA_WORDS: Final = 0.2
 # with distance), if the question asks for everything on a topic: its answers are spread over the course of events.
 SESSION_PENALTY: Final = 0.035
 NEARNESS_PENALTY: Final = 0.14
-# The same if the question asks for several things, most of which are in the best memories anyway.
+# The same if the question asks for several things, usually among the best memories anyway.
 SEVERAL_PENALTY: Final = 0.015
 SPREAD_FACTOR: Final = 4
 _NEARNESS_PENALTIES: Final = np.array(
