@@ -5,6 +5,7 @@ import compileall
 import sys
 
 from benchmarks import (
+    answerability,
     call_graph_cases,
     call_graph_javascript,
     call_graph_python,
@@ -41,6 +42,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="benchmark", required=True)
     commands.add_parser("server", help="start, calls and memory, compared with the bare SDK (the default)")
     locomo.add_options(commands.add_parser("locomo", help="find the turns that answer a question, compared with FTS5"))
+    answerability.add_options(
+        commands.add_parser("answers", help="whether only stored answers are presented as answers")
+    )
     retrieval_speed.add_options(commands.add_parser("speed", help="cost at 10k to 1M memories, compared with others"))
     two_processes.add_options(
         commands.add_parser("two-processes", help="what one process stores, another finds at once")
@@ -66,6 +70,8 @@ def _measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
     match options.benchmark:
         case "locomo":
             return locomo.measure(options)
+        case "answers":
+            return answerability.measure(options)
         case "speed":
             return retrieval_speed.measure(options)
         case "two-processes":
