@@ -16,6 +16,8 @@ from benchmarks.report import PROJECT, ReportRow
 from benchmarks.stdio_child import StdioChild
 
 OWN_STORES = Path(__file__).parent / "answers"
+DEVELOPMENT_STORES = OWN_STORES / "development"
+"""Stores to look at while choosing a method; the others only check it."""
 MIN_KEPT, MAX_PRESENTED = 0.9, 0.25
 RECALLED = 5
 
@@ -51,11 +53,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=Path(os.environ.get(FOLDER_VARIABLE, DEFAULT_FOLDER)),
         help=f"folder with answers/*.json, in addition to our own stores (or {FOLDER_VARIABLE})",
     )
+    parser.add_argument("--development", action="store_true", help="measure only the stores for development")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare with an installed checkout of ours")
 
 
 def measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
-    sets = [*read_sets(OWN_STORES), *read_sets(options.data / "answers")]
+    if options.development:
+        sets = read_sets(DEVELOPMENT_STORES)
+    else:
+        sets = [*read_sets(OWN_STORES), *read_sets(options.data / "answers")]
     rows: list[ReportRow] = []
     for questions in sets:
         ours = score(questions, _ask(PROJECT, sys.executable, questions))

@@ -2,7 +2,15 @@
 
 from pathlib import Path
 
-from benchmarks.answerability import OWN_STORES, Outcome, QuestionSet, area_under_curve, read_sets, score
+from benchmarks.answerability import (
+    DEVELOPMENT_STORES,
+    OWN_STORES,
+    Outcome,
+    QuestionSet,
+    area_under_curve,
+    read_sets,
+    score,
+)
 
 NOTHING: frozenset[int] = frozenset()
 
@@ -33,10 +41,10 @@ def test_the_area_under_the_curve_counts_ties_half() -> None:
 
 
 def test_each_own_store_has_its_questions_and_valid_places() -> None:
-    sets = read_sets(OWN_STORES)
-    assert len(sets) == 3
-    for one in sets:
-        assert (len(one.memories), len(one.answerable), len(one.unanswerable)) == (50, 40, 40)
+    checked, developed = read_sets(OWN_STORES), read_sets(DEVELOPMENT_STORES)
+    assert [(len(one.memories), len(one.answerable), len(one.unanswerable)) for one in checked] == [(50, 40, 40)] * 3
+    assert [(len(one.memories), len(one.answerable), len(one.unanswerable)) for one in developed] == [(30, 30, 30)] * 18
+    for one in (*checked, *developed):
         assert all(gold and max(gold) < len(one.memories) for _, gold in one.answerable)
 
 
