@@ -5,6 +5,7 @@ import compileall
 import sys
 
 from benchmarks import (
+    answerability,
     beam,
     call_graph_cases,
     call_graph_javascript,
@@ -50,6 +51,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="benchmark", required=True)
     commands.add_parser("server", help="start, calls and memory, compared with the bare SDK (the default)")
     locomo.add_options(commands.add_parser("locomo", help="find the turns that answer a question, compared with FTS5"))
+    answerability.add_options(
+        commands.add_parser("answers", help="whether only stored answers are presented as answers")
+    )
     beam.add_options(commands.add_parser("beam", help="the same in long chats with an assistant, by kind of question"))
     retrieval_speed.add_options(commands.add_parser("speed", help="cost at 10k to 1M memories, compared with others"))
     two_processes.add_options(
@@ -76,6 +80,8 @@ def _measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
     match options.benchmark:
         case "locomo":
             return locomo.measure(options)
+        case "answers":
+            return answerability.measure(options)
         case "beam":
             return beam.measure(options)
         case "speed":

@@ -1,5 +1,6 @@
 """Access to the HTTP server: no key on loopback, a key everywhere else."""
 
+import signal
 import subprocess
 from collections.abc import Generator
 from pathlib import Path
@@ -125,6 +126,19 @@ def test_dns_rebinding_is_refused(url: str) -> None:
         for path in ("/v1/tools/recall", "/mcp"):
             for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
                 assert http.post(path, json={}, headers=headers).status_code == 403
+
+
+def test_a_signal_that_arrives_twice_ends_the_server_in_order(tmp_path: Path) -> None:
+    command = [*PROGRAM, "serve", "--port", "0"]
+    with subprocess.Popen(
+        command, env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert any("Press Ctrl-C" in line for line in process.stdout)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, "")
 
 
 def test_a_port_in_use_is_reported_with_a_hint(url: str, tmp_path: Path) -> None:

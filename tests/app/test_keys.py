@@ -24,14 +24,13 @@ from scrubjay.db.sqlite.columns import microseconds
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.features.keys.issuer import KeyIssuer
 from tests.surfaces.callers import PROGRAM, environment, server
+from tests.surfaces.commands import CommandResult, run_command_sync
 
 NOW = datetime(2026, 11, 17, 12, tzinfo=UTC)
 
 
-def command(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PROGRAM, "keys", *words], env=environment(home), cwd=home, capture_output=True, text=True, timeout=60
-    )
+def command(home: Path, *words: str) -> CommandResult:
+    return run_command_sync(["keys", *words], b"", environment(home), home)
 
 
 def run_json(home: Path, *words: str) -> dict[str, Any]:
@@ -534,5 +533,5 @@ def test_013_invalid_arguments_create_no_key(tmp_path: Path) -> None:
         (("create", "--name", "no spaces"), "1 to 64 letters"),
     ):
         process = command(tmp_path, *words)
-        assert (process.returncode, hint in process.stderr) == (2, True), process.stderr
+        assert (process.returncode, hint in process.stderr.decode()) == (2, True), process.stderr
     assert run_json(tmp_path, "list") == {"keys": []}

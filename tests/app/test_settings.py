@@ -111,6 +111,14 @@ def test_a_misspelt_variable_is_reported_with_the_nearest_names() -> None:
     }
 
 
+@pytest.mark.parametrize("variable", ["SCRUBJAY_CODE_ROOTS", "SCRUBJAY_ALLOWED_ORIGINS", "SCRUBJAY_LIMITS"])
+def test_a_list_that_is_not_json_is_refused_with_an_example(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "/srv/code")
+    with pytest.raises(Misconfigured, match=f"^{variable} is not valid JSON$") as refused:
+        load_settings()
+    assert """SCRUBJAY_CODE_ROOTS='["/srv/code"]'""" in (refused.value.hint or "")
+
+
 def test_every_setting_is_described() -> None:
     assert len(variable_names(Settings)) > 10
     for field in Settings.model_fields.values():

@@ -2,6 +2,7 @@
 
 import logging
 import socket
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import FrameType
@@ -67,6 +68,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("scrubjay.app")
 
+# One Ctrl-C or `kill` can arrive twice, from the terminal and from make. Only a later signal ends the server at once.
+REPEATED_SIGNAL_SECONDS = 1.0
 # Messages of one WebSocket that may wait to be handled. Clients send bursts; reading stops while the queue is full.
 MAX_WEBSOCKET_QUEUE = 1024
 # Clients of Synapse send their key when they join a channel, after the WebSocket is open.
@@ -273,6 +276,8 @@ async def serve(application: Application, announce: Callable[[str, bool], None])
     tools = _tool_server(application)
 
     class AnnouncingServer(AcceptingServer):
+        _asked_to_stop = 0.0
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
             announce(url, authenticator.has_keys)
@@ -283,8 +288,11 @@ async def serve(application: Application, announce: Callable[[str, bool], None])
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             # Uvicorn would raise the signal again when it ends, and kill the process before the store is closed.
-            self.force_exit = self.should_exit
-            self.should_exit = True
+            now = time.monotonic()
+            if not self.should_exit:
+                self.should_exit, self._asked_to_stop = True, now
+            elif now - self._asked_to_stop > REPEATED_SIGNAL_SECONDS:
+                self.force_exit = True
 
     config = uvicorn.Config(
         _http_app(application, tools, authenticator),

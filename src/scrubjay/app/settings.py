@@ -3,15 +3,17 @@
 import re
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_network
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from scrubjay.app.setting_sources import FILE_NAME, PREFIX, FolderSource, TomlSource
 from scrubjay.compat.mimo.settings import MimoVariables
 from scrubjay.compat.mira.settings import MiraSettings
+from scrubjay.core.environment import all_variables
 from scrubjay.core.errors import Misconfigured
 from scrubjay.core.paths import absolute_path
 from scrubjay.core.policies import SecretsPolicy
@@ -222,6 +224,13 @@ def load_settings(**options: Any) -> Settings:
         )
         raise Misconfigured(
             f"invalid settings: {problems}", hint=f"check the {PREFIX}* variables, .env and {FILE_NAME}"
+        ) from None
+    except SettingsError as error:
+        text = error.__cause__.doc if isinstance(error.__cause__, JSONDecodeError) else None
+        names = [name for name, value in all_variables().items() if name.upper().startswith(PREFIX) and value == text]
+        raise Misconfigured(
+            f"{names[0] if names else 'a setting'} is not valid JSON",
+            hint="""write lists and tables as JSON, for example SCRUBJAY_CODE_ROOTS='["/srv/code"]'""",
         ) from None
 
 

@@ -214,4 +214,4 @@ async def test_idle_workers_are_reused_and_end_with_their_pool():
     assert (len(waiting), worker_pids() - before) == (1, waiting)
     del workers
     gc.collect()
-    assert worker_pids() == before
+    assert worker_pids().isdisjoint(waiting)

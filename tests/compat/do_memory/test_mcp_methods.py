@@ -1,7 +1,6 @@
 """Requests of do-memory's clients to a real server over standard input, as raw JSON."""
 
 import json
-import subprocess
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ from scrubjay.app.settings import Settings
 from scrubjay.app.tool_catalog import TOOL_CATALOG
 from scrubjay.compat.profiles import PROFILES
 from scrubjay.tooling.registry import Registry
-from tests.surfaces.callers import PROGRAM, environment, server
+from tests.surfaces.callers import environment, server
+from tests.surfaces.commands import run_dialogue
 
 Json = dict[str, Any]
 Ask = Callable[..., Json]
@@ -32,25 +32,14 @@ def run_requests(home: Path, *requests: tuple[str, Mapping[str, Any]], options: 
         {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(requests, 1)
     ]
-    with subprocess.Popen(
-        [*PROGRAM, "mcp", *options],
-        env=environment(home),
-        cwd=home,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdin
-        assert process.stdout
-        process.stdin.writelines(json.dumps(message) + "\n" for message in messages)
-        process.stdin.flush()
+    with run_dialogue(["mcp", *options], environment(home), home) as (stdin, stdout):
+        stdin.writelines(json.dumps(message) + "\n" for message in messages)
+        stdin.flush()
         answers: dict[int, Json] = {}
-        while len(answers) <= len(requests) and (line := process.stdout.readline()):
+        while len(answers) <= len(requests) and (line := stdout.readline()):
             answer = json.loads(line)
             if "id" in answer:
                 answers[answer["id"]] = answer
-        process.stdin.close()
-        assert process.wait(30) == 0
     return [answers[number] for number in range(1, len(requests) + 1)]
 
 

@@ -1,7 +1,6 @@
 """A real server without a language model, one with a key and a model, and plain HTTP clients for both."""
 
 import json
-import subprocess
 from collections.abc import Generator
 from pathlib import Path
 
@@ -9,7 +8,8 @@ import httpx2
 import pytest
 
 from tests.servers.openai.upstream import KEY, MODEL, Upstream, running_upstream
-from tests.surfaces.callers import PROGRAM, environment, server
+from tests.surfaces.callers import environment, server
+from tests.surfaces.commands import run_command_sync
 
 SERVER_KEY = "a-long-key-of-this-server"
 
@@ -62,6 +62,5 @@ def http(url: str) -> Generator[httpx2.Client]:
 
 def key_of(home: Path, name: str, scopes: str) -> str:
     """Create a key for the server of this home."""
-    command = [*PROGRAM, "keys", "create", "--name", name, "--scopes", scopes, "--json"]
-    done = subprocess.run(command, env=environment(home), capture_output=True, text=True, timeout=60, check=True)
-    return json.loads(done.stdout)["key"]
+    command = ["keys", "create", "--name", name, "--scopes", scopes, "--json"]
+    return json.loads(run_command_sync(command, b"", environment(home), home).stdout)["key"]

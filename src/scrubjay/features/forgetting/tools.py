@@ -167,8 +167,8 @@ async def memory_health(
             predicted_days=found.predicted_days,
             days_left=found.days_left,
         )
+    record = await forgetter.record()  # before the counts, which then include every run that the record names
     health = await forgetter.store_health()
-    record = await forgetter.record()
     every = forgetter.rules.every
     return MemoryHealthResult(
         memories=health.memories,

@@ -167,8 +167,8 @@ def spread_over_sessions(
 ) -> list[int]:
     """Reorder the best rows with a small penalty for each better row of the same session.
 
-    For a question about several things, which are often mentioned at different times. Only the first `SPREAD_FACTOR * count`
-    rows are reordered.
+    For a question about several things, which are often mentioned at different times. Only the first
+    `SPREAD_FACTOR * count` rows are reordered.
     """
     first = best_first[: SPREAD_FACTOR * count]
     better: Counter[int] = Counter()
