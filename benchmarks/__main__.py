@@ -15,6 +15,7 @@ from benchmarks import (
     locomo,
     mixed_load,
     retrieval_speed,
+    session_checks,
     skills,
     startup,
     transfer,
@@ -58,6 +59,9 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("callgraph-js", help="call graphs of small JavaScript programs (SWARM-CG)")
     )
     commands.add_parser("callgraph-own", help="call graphs of our own TypeScript, Go and Rust programs")
+    session_checks.add_options(
+        commands.add_parser("summaries", help="what summaries and recaps keep of sessions, by checklists")
+    )
     commands.add_parser("skills", help="call of an upstream MCP server, compared with a direct call")
     return parser
 
@@ -88,6 +92,8 @@ def _measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
             return call_graph_javascript.measure(options)
         case "callgraph-own":
             return call_graph_cases.measure()
+        case "summaries":
+            return session_checks.measure(options)
         case "skills":
             return skills.measure()
         case _:

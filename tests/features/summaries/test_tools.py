@@ -119,7 +119,8 @@ async def test_098_a_session_is_summarised_by_a_job_and_its_summary_is_listed(tm
             "id": "summary_s1",
             "sessionId": "s1",
             "title": "Fix the login bug",
-            "summary": "I fixed src/auth.py for s1. All tests pass.",
+            "summary": "Request: Can you please fix the login bug?\n"
+            "Outcome: I fixed src/auth.py for s1. All tests pass.\nFiles: src/auth.py",
             "category": "bugfix",
             "memoryCount": 1,
             "quality": 100,
