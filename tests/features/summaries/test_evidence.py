@@ -66,9 +66,10 @@ def test_scores_are_computed_from_counted_evidence() -> None:
         "weightyWords": 3,
         "focus": evidence["focus"],
         "endsDone": 0.0,
+        "substance": evidence["substance"],
     }
     assert 0.5 < evidence["focus"] <= 1
-    assert compute_scores({**evidence, "focus": 1.0}) == WorkScores(
+    assert compute_scores({**evidence, "focus": 1.0, "substance": 1.0}) == WorkScores(
         quality=70,  # 60 * (1 - 1/2) + 40 * 1
         productivity=0,  # 60 * 0/2 + 40 * 0
         impact=31,  # 40 * 1/3 + 30 * 2/10 + 30 * 3/8 = 13.33 + 6 + 11.25
@@ -80,8 +81,8 @@ def test_turns_on_one_topic_are_more_focused_than_turns_on_many() -> None:
     one = [("Fix the parser", "The parser reads tokens"), ("Test the parser tokens", "The parser test reads tokens")]
     many = [
         ("Fix the parser", "The parser reads tokens"),
-        ("Draw a logo for the website", "A green bird"),
-        ("What is for lunch at noon", "Soup with bread"),
+        ("Draw a logo for the website", "The logo of the website is a green bird"),
+        ("What is for lunch at noon", "Soup with bread is served for lunch"),
     ]
     assert count(session(*one))["focus"] > count(session(*many))["focus"]
 
@@ -92,6 +93,11 @@ def test_turns_on_one_topic_are_more_focused_than_turns_on_many() -> None:
         [("hi", "Hello! How can I help you today?"), ("hello", "")],
         [("Good morning", "Good morning! What would you like to work on?"), ("nothing yet, thanks", "All right.")],
         [("test", "Your message arrived."), ("ok", "")],
+        [
+            ("hey, just checking if this works", "Yes, everything works. What can I do for you?"),
+            ("great, later", "Bye!"),
+        ],
+        [("Hi! What can you do?", "I can write code, fix bugs, run tests and explain how your project works.")],
         [],
     ],
 )
@@ -102,11 +108,11 @@ def test_greetings_have_no_scores(turns: list[tuple[str, str]]) -> None:
 
 def test_objections_lower_quality_and_unfinished_work_lowers_productivity() -> None:
     smooth = [
-        ("Add a cache to the parser", "I added the cache; the parser takes 3 ms instead of 90."),
-        ("Add a test for the parser cache", "I added four tests of the parser cache, all pass."),
+        ("Add a cache to the parser", "I added the cache to src/parser.py; the parser takes 3 ms instead of 90."),
+        ("Add a test for the parser cache", "I added four tests of the parser cache for large files, all pass."),
     ]
     rough = [
-        ("Add a cache to the parser", "I added the cache; the parser takes 3 ms instead of 90."),
+        ("Add a cache to the parser", "I added the cache to src/parser.py; the parser takes 3 ms instead of 90."),
         ("No, the parser still fails with an empty file", "Sorry, the cache could not handle empty files yet."),
         ("That's wrong again", "I could not find the cause in the parser cache."),
     ]

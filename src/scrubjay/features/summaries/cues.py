@@ -186,13 +186,6 @@ ACCEPTANCE = lazy_pattern(
     r"works for me|lgtm|better|love it|thanks?|thx|please do|ja|gut|passt|einverstanden)\b",
     _I,
 )
-SELECTION = lazy_pattern(
-    r"\b(?:sounds? (?:good|fine|right|great|reasonable)|like (?:that|it)|love it|do (?:it|that|both|so)|go ahead|"
-    r"go with|"
-    r"good idea|works for me|it is|let'?s do|makes sense|agreed|take (?:the )?\w+|option \w+)\b|"
-    r"^(?:\w+[.!]?|(?:the )?(?:first|second|third|latter|former)(?: one)?|both)$",
-    _I,
-)
 # A clause that tells what to do or what shall be.
 DIRECTIVE = lazy_pattern(
     rf"(?:^{_OPENERS}|[,;:.]\s+|\b(?:and|but|then|so|please)\s+)(?:please\s+|then\s+|just\s+)*(?:use|keep|make|take|"

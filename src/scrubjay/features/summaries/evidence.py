@@ -52,8 +52,12 @@ _CATEGORY_PATTERNS = {
 PROMPT_WEIGHT = 2
 # One word in a prompt. Less is not enough.
 MIN_EVIDENCE = 2
-# Terms of a prompt, or of a statement of its answer, that make a turn more than small talk.
-MIN_ASKED_TERMS, MIN_SAID_TERMS = 2, 3
+# A turn is more than small talk if its prompt has this many terms, or if its answer reports something about it.
+MIN_REQUEST_TERMS, MIN_ASKED_TERMS, MIN_SAID_TERMS = 5, 2, 3
+# Quality and productivity count from this many terms on, and in full with that many more; names of files, code or
+# technologies count as half of it.
+SMALL_TALK_TERMS, ENOUGH_TERMS = 8, 8
+SIGNS_OF_WORK = 0.5
 # Validity of a result that counts as done.
 MIN_VALIDITY = 0.5
 
@@ -89,14 +93,18 @@ def count_evidence(material: SessionMaterial, session: JudgedSession) -> dict[st
     turns = material.turns
     texts = [text for turn in turns for text in (turn.prompt, turn.response)]
     working = [number for number in range(len(turns)) if _is_work(session, number)]
+    files = len({file for text in texts for file in find_files(text)})
+    technologies = len(find_technologies(texts))
+    code_lines = sum(code.count("\n") for text in texts for code in _FENCED.findall(text))
+    has_signs = bool(files or technologies or code_lines or material.facts)
     return {
         "turns": len(turns),
         "working": len(working),
         "facts": len(material.facts),
         "importance": round(sum(fact.importance for fact in material.facts), 3),
-        "files": len({file for text in texts for file in find_files(text)}),
-        "technologies": len(find_technologies(texts)),
-        "codeLines": sum(code.count("\n") for text in texts for code in _FENCED.findall(text)),
+        "files": files,
+        "technologies": technologies,
+        "codeLines": code_lines,
         "thoughtWords": sum(len(turn.thought.split()) for turn in turns),
         "done": sum(_results(session, number) > 0 for number in working),
         "undone": sum(bool(_UNDONE.search(turns[number].response)) for number in working),
@@ -106,6 +114,7 @@ def count_evidence(material: SessionMaterial, session: JudgedSession) -> dict[st
         ),
         "focus": round(_focus([turns[number] for number in working]), 3),
         "endsDone": _end(session, working, turns),
+        "substance": round(_substance(session, working, has_signs=has_signs), 3),
     }
 
 
@@ -116,8 +125,8 @@ def compute_scores(evidence: Mapping[str, float]) -> WorkScores:
     turns = evidence["working"] or 1
     flow = 1 - evidence["friction"] / turns
     return WorkScores(
-        quality=_points((flow, 60), (evidence["focus"], 40)),
-        productivity=_points((evidence["done"] / turns, 60), (evidence["endsDone"], 40)),
+        quality=round(evidence["substance"] * _points((flow, 60), (evidence["focus"], 40))),
+        productivity=round(evidence["substance"] * _points((evidence["done"] / turns, 60), (evidence["endsDone"], 40))),
         impact=_points(
             (evidence["importance"] / 3, 40), (evidence["files"] / 10, 30), (evidence["weightyWords"] / 8, 30)
         ),
@@ -134,12 +143,24 @@ def compute_scores(evidence: Mapping[str, float]) -> WorkScores:
 def _is_work(session: JudgedSession, turn: int) -> bool:
     """Return False for greetings, thanks and small talk."""
     asked = frozenset[str]().union(*(content(one.statement) for one in session.prompt(turn)))
-    if len(asked) >= MIN_ASKED_TERMS:
+    if len(asked) >= MIN_REQUEST_TERMS:
         return True
     if session.prompt(turn) and not asked:
         return False
-    said = [one for one in session.answer(turn) if one.kind in (Kind.CLAIM, Kind.FINDING)]
-    return any(len(content(one.statement)) >= MIN_SAID_TERMS for one in said)
+    said = [content(one.statement) for one in session.answer(turn) if one.kind in (Kind.CLAIM, Kind.FINDING)]
+    news = [terms for terms in said if len(terms) >= MIN_SAID_TERMS]
+    return any(terms & asked or not session.prompt(turn) for terms in news) or (
+        len(asked) >= MIN_ASKED_TERMS and len(news) > 1
+    )
+
+
+def _substance(session: JudgedSession, working: Sequence[int], *, has_signs: bool) -> float:
+    """Return how much was asked for and reported, 0 to 1: a few words are no session to judge."""
+    said = [one for turn in working for one in (*session.prompt(turn), *session.answer(turn))]
+    terms = frozenset[str]().union(
+        *(content(one.statement) for one in said if one.statement.by_user or one.kind in (Kind.CLAIM, Kind.FINDING))
+    )
+    return min(1.0, max(0, len(terms) - SMALL_TALK_TERMS) / ENOUGH_TERMS + SIGNS_OF_WORK * has_signs)
 
 
 def _results(session: JudgedSession, turn: int) -> int:

@@ -191,9 +191,9 @@ class _Scores:
         is_open = is_open_lead(statement.lead) or cues.OPEN.search(text) is not None
         if is_open:
             self.open.append(_Candidate(self._open_score(one) * one.validity, one))
-        # What was found early describes the state before the work, unless it is a cause.
-        is_news = one.kind is Kind.CLAIM or (one.kind is Kind.FINDING and self._recency(statement.turn) > RECENT)
-        if is_news or cues.FINDING.search(text):
+        # What was found early describes the state before the work, or is a guess.
+        is_recent = self._recency(statement.turn) > RECENT
+        if one.kind is Kind.CLAIM or (is_recent and (one.kind is Kind.FINDING or cues.FINDING.search(text))):
             self.ended.append(_Candidate(self._ended_score(one, is_open=is_open) * one.validity, one))
         if (score := self._agreement_score(one)) is not None:
             self.decided.append(_Candidate(score * one.validity, one))
@@ -229,7 +229,10 @@ class _Scores:
         )
 
     def _agreement_score(self, one: Judged) -> float | None:
-        """Return the score of an answer's statement as a decision; None if it is none."""
+        """Return the score of an answer's statement as a decision; None if it is none.
+
+        A plan is none, even if it was accepted: what it became is said by the user and by the results.
+        """
         statement = one.statement
         scores: list[float] = []
         if one.kind is not Kind.PLAN:
@@ -239,11 +242,6 @@ class _Scores:
                 scores.append(0.42 + 0.3 * self._weight(statement))
             if statement.turn > self._first and self._restates(one):
                 scores.append(0.45 + 0.3 * self._weight(statement))
-        elif one.validity == 1.0 and (said := self._acceptance(statement.turn + 1)) is not None:
-            is_named = bool(statement.terms & said)
-            is_other_named = any(other.statement.terms & said for other in self.session.answer(statement.turn))
-            if is_named or not is_other_named:
-                scores.append(0.42 + 0.25 * self._weight(statement) + 0.1 * is_named)
         return max(scores, default=None)
 
     def _follows_selection(self, one: Judged) -> bool:
@@ -260,16 +258,6 @@ class _Scores:
         """Return True if a statement repeats specific words of the wish that it answers, as when it is agreed to."""
         wished = [asked.statement for asked in self.session.prompt(one.statement.turn) if asked.kind is Kind.WISH]
         return any(len(self.session.specific(asked.terms & one.statement.terms)) >= 2 for asked in wished)
-
-    def _acceptance(self, turn: int) -> frozenset[str] | None:
-        """Return the terms of a prompt that accepts what was proposed; None if it does not."""
-        prompt = self.session.prompt(turn)
-        if not prompt:
-            return None
-        text = prompt[0].statement.text
-        if not (cues.ACCEPTANCE.match(text) or cues.SELECTION.search(text)):
-            return None
-        return frozenset[str]().union(*(content(one.statement) for one in prompt))
 
     def _recency(self, turn: int) -> float:
         """Return 1 for the last answer and later, less for earlier turns."""
