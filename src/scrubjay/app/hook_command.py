@@ -45,7 +45,9 @@ MAX_SERVER_SECONDS, MIN_SERVER_SECONDS = 0.06, 0.02
 READ_STORE_AT_AGE = 0.1
 MAX_INPUT_BYTES, MAX_ANSWER_BYTES = 16 * 1024 * 1024, 1024 * 1024
 BRIEFING_TOKENS, PROMPT_TOKENS = 600, 400
-MAX_LATEST, MAX_PREFERENCES, MAX_HINTS = 5, 10, 5
+MAX_LATEST, MAX_PREFERENCES, MAX_HINTS, MAX_PLANS = 5, 10, 5, 3
+# Share of the briefing for the last session, as in the briefing of a server.
+LAST_WORK_SHARE = 0.45
 MAX_QUESTION_CHARACTERS = 2_000
 DATABASE = "scrubjay.db"
 # The event whose answer can be to ask the user.
@@ -283,8 +285,14 @@ def _briefing(store: "hook_reader.HookReader", call: "models.HookCall") -> str |
     project_id = _project_id(store, call)
     preferences = store.latest(project_id, ("preference",), MAX_PREFERENCES)
     notes = [*preferences, *store.latest(project_id, _LATEST_KINDS, MAX_LATEST)]
-    lines = [context_text.format_note(note.category, note.content) for note in notes]
-    return context_text.format_context(context_text.BRIEF_HEADING, lines, _tokens("BRIEF", BRIEFING_TOKENS))
+    tokens = _tokens("BRIEF", BRIEFING_TOKENS)
+    lines: list[str] = []
+    if ending := store.last_work(project_id, call.session_id):
+        lines += [f"Last work: {ending.title}", *ending.lines(round(LAST_WORK_SHARE * 4 * tokens))]
+    lines += [context_text.format_plan("task", *task) for task in store.tasks(project_id, MAX_PLANS)]
+    lines += [context_text.format_plan("goal", *goal) for goal in store.goals(project_id, MAX_PLANS)]
+    lines += [context_text.format_note(note.category, note.content) for note in notes]
+    return context_text.format_context(context_text.BRIEF_HEADING, lines, tokens)
 
 
 def _hints(store: "hook_reader.HookReader", call: "models.HookCall") -> str | None:

@@ -13,9 +13,9 @@ from scrubjay.core.scopes import Scope
 from scrubjay.features.memory.models import MemoryKind
 from scrubjay.features.projects.models import Project
 from scrubjay.features.sessions.briefing import BriefingService, Recap, SessionOverview
-from scrubjay.features.sessions.last_session import shorten
 from scrubjay.features.sessions.models import ClientCall, SessionStatus, ToolCall
 from scrubjay.features.sessions.service import SessionService
+from scrubjay.features.summaries.endings import shorten
 from scrubjay.features.tasks.models import Goal, Task
 from tests.contracts.samples import NOW, ManualClock, write
 

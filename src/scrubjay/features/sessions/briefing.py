@@ -12,9 +12,10 @@ from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind
 from scrubjay.features.memory.recall import estimate_tokens
 from scrubjay.features.memory.store import MemoryStore
 from scrubjay.features.projects.models import Project
-from scrubjay.features.sessions.last_session import SessionEnding, SessionEndings, shorten
+from scrubjay.features.sessions.last_session import SessionEndings
 from scrubjay.features.sessions.models import Session, SessionStatus
 from scrubjay.features.sessions.service import SessionService
+from scrubjay.features.summaries.endings import SessionEnding, shorten
 from scrubjay.features.summaries.store import SummaryStore
 from scrubjay.features.tasks.goal_store import GoalStore
 from scrubjay.features.tasks.models import Goal, GoalFilter, Task, TaskFilter

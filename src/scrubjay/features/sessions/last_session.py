@@ -1,7 +1,5 @@
 """How an earlier session ended and what it left open, from its summary or, without one, from its turns."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
@@ -10,8 +8,8 @@ from scrubjay.core.lazy import lazy_module
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind
 from scrubjay.features.memory.store import MemoryStore
+from scrubjay.features.summaries.endings import SessionEnding, ending_of_summary
 from scrubjay.features.summaries.models import KEY_PREFIXES, Level
-from scrubjay.features.summaries.outcome import SessionOutcome, outcome_from
 
 if TYPE_CHECKING:
     from scrubjay.features.summaries import selection
@@ -20,39 +18,6 @@ else:
 
 # Turns that are read of a session without a summary: the first, and the latest.
 LATEST_TURNS = 60
-# Parts of an ending by their share of its characters. The open points come first: they matter most.
-PARTS = (("open", "Open", 0.35), ("ended", "Outcome", 0.4), ("decided", "Decided", 0.25))
-MAX_FILES = 6
-MIN_CUT = 40
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionEnding:
-    """What was asked for in a session, how it ended and what it left open."""
-
-    title: str
-    text: str = ""
-    """Text of a summary that a language model wrote."""
-    outcome: SessionOutcome
-
-    def lines(self, characters: int) -> list[str]:
-        """Return the ending as lines of about this many characters; of each part the latest statements are kept."""
-        lines: list[str] = []
-        if self.text:
-            lines.append(f"- {shorten(self.text, characters // 2)}")
-        spare = 0
-        for part, label, share in PARTS:
-            if self.text and part != "open":
-                continue
-            room = round(share * characters) + spare
-            kept = _latest(getattr(self.outcome, part), room)
-            spare = room - sum(len(text) + 1 for text in kept)
-            if kept:
-                lines.append(f"- {label}: {' '.join(kept)}")
-        files = [*self.outcome.files[:MAX_FILES], *self.outcome.references[-MAX_FILES:]]
-        if files:
-            lines.append(f"- Files: {', '.join(files)}")
-        return lines
 
 
 class SessionEndings:
@@ -94,29 +59,4 @@ def _covers(summary: Memory, turns: int) -> bool:
 
 
 def _from_summary(summary: Memory) -> SessionEnding:
-    details = summary.details
-    title = str(details.get("title") or summary.content.split("\n\n", 1)[0])
-    outcome = outcome_from(details)
-    if outcome is not None and details.get("method") == "extractive":
-        return SessionEnding(title=title, outcome=outcome)
-    text = str(details.get("summary") or summary.content.removeprefix(title)).strip()
-    return SessionEnding(title=title, text=text, outcome=outcome or SessionOutcome())
-
-
-def _latest(texts: Sequence[str], characters: int) -> list[str]:
-    """Return the last of these texts that fit, the only one shortened."""
-    kept: list[str] = []
-    for text in reversed(texts):
-        if len(text) + 1 > characters:
-            if not kept and characters >= MIN_CUT:
-                kept.append(shorten(text, characters))
-            break
-        kept.append(text)
-        characters -= len(text) + 1
-    return kept[::-1]
-
-
-def shorten(text: str, characters: int) -> str:
-    """Return the text on one line, truncated to this many characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= characters else f"{line[: characters - 1].rstrip()}\u2026"
+    return ending_of_summary(summary.content, summary.details)
