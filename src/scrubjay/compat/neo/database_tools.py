@@ -1,7 +1,6 @@
 """Neo's database tools: health check, start and stop."""
 
 import os
-import time
 from datetime import datetime
 from typing import Any, Literal
 
@@ -19,8 +18,8 @@ from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.summaries.startup import StartupState, StartupSummaries
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, tool
+from scrubjay.tooling.dispatcher import Dispatcher
 
-_STARTED = time.monotonic()
 _EMBEDDED = "the store is a local folder opened by this server; there is no separate database server"
 
 
@@ -80,7 +79,7 @@ class HealthcheckResult(Result):
     startup: StartupView
     details: list[str] = Field(description="Problems and notes.")
     version: str
-    uptime: float = Field(description="Seconds since the server loaded its tools.")
+    uptime: float = Field(description="Seconds since the server started.")
 
 
 class StartDatabaseResult(Result):
@@ -101,6 +100,7 @@ async def healthcheck(
     memories: MemoryStore,
     startup: StartupSummaries,
     projects: ProjectService,
+    dispatcher: Dispatcher,
     context: CallContext,
 ) -> HealthcheckResult:
     """Check the store: connection, number of memories, and the summaries made at startup.
@@ -133,7 +133,7 @@ async def healthcheck(
         ),
         details=details,
         version=__version__,
-        uptime=round(time.monotonic() - _STARTED, 3),
+        uptime=round(dispatcher.stats.uptime_seconds, 3),
     )
 
 
