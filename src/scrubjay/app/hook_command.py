@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import time
 
     from scrubjay.app import server_file
-    from scrubjay.core import ip_addresses
+    from scrubjay.core import ip_addresses, process_age
     from scrubjay.features.hooks import context_text, hook_reader, models, spool
     from scrubjay.features.monitoring.audit import verdicts
     from scrubjay.features.permissions import decision
@@ -26,6 +26,7 @@ else:
     time = lazy_module("time")
     server_file = lazy_module("scrubjay.app.server_file")
     ip_addresses = lazy_module("scrubjay.core.ip_addresses")
+    process_age = lazy_module("scrubjay.core.process_age")
     context_text = lazy_module("scrubjay.features.hooks.context_text")
     hook_reader = lazy_module("scrubjay.features.hooks.hook_reader")
     models = lazy_module("scrubjay.features.hooks.models")
@@ -171,7 +172,7 @@ def _from_server(home: Path, event: "models.HookEvent", body: bytes) -> "models.
     if url is None:
         return None
     try:
-        answer = _post(url, f"/v1/hooks/{event}", body, server_seconds(_process_age()))
+        answer = _post(url, f"/v1/hooks/{event}", body, server_seconds(process_age.process_age()))
         context = answer["hookSpecificOutput"]["additionalContext"] if answer else None
         if context is not None and not isinstance(context, str):
             raise ValueError("the answer has another format")
@@ -186,15 +187,6 @@ def server_seconds(age: float) -> float:
     if milliseconds := _number("SERVER_MS"):
         return min(milliseconds / 1000, TIMEOUT_SECONDS)
     return min(MAX_SERVER_SECONDS, max(MIN_SERVER_SECONDS, READ_STORE_AT_AGE - age))
-
-
-def _process_age() -> float:
-    """Return the seconds since this process was started; 0 where the system has no `/proc`."""
-    try:
-        started = int(Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19])
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, LookupError, AttributeError):
-        return 0.0
 
 
 def _post(url: str, path: str, body: bytes, seconds: float) -> Any:

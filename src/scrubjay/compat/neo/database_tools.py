@@ -9,6 +9,7 @@ from pydantic import Field
 from scrubjay import __version__
 from scrubjay.core.clock import system_clock
 from scrubjay.core.errors import ScrubjayError
+from scrubjay.core.process_age import process_age
 from scrubjay.core.scopes import Visibility
 from scrubjay.db.database import Database
 from scrubjay.features.memory.models import MemoryKind
@@ -133,7 +134,7 @@ async def healthcheck(
         ),
         details=details,
         version=__version__,
-        uptime=round(dispatcher.stats.uptime_seconds, 3),
+        uptime=round(max(process_age(), dispatcher.stats.uptime_seconds), 3),
     )
 
 
