@@ -283,7 +283,7 @@ async def test_019_invalid_arguments_of_session_start_are_refused(
         await ada("session_start", **{"project_path": str(tmp_path), **invalid})
 
 
-async def test_050_a_turn_without_a_session_id_belongs_to_the_clients_session(
+async def test_052_a_turn_without_a_session_id_belongs_to_the_clients_session(
     ada: Client, bob: Client, application: Application, tmp_path: Path
 ) -> None:
     apollo = str(tmp_path / "apollo")

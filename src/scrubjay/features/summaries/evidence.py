@@ -147,11 +147,12 @@ def _is_work(session: JudgedSession, turn: int) -> bool:
         return True
     if session.prompt(turn) and not asked:
         return False
-    said = [content(one.statement) for one in session.answer(turn) if one.kind in (Kind.CLAIM, Kind.FINDING)]
-    news = [terms for terms in said if len(terms) >= MIN_SAID_TERMS]
-    return any(terms & asked or not session.prompt(turn) for terms in news) or (
-        len(asked) >= MIN_ASKED_TERMS and len(news) > 1
-    )
+    said = [one.statement for one in session.answer(turn) if one.kind in (Kind.CLAIM, Kind.FINDING)]
+    news = [content(statement) for statement in said if len(content(statement)) >= MIN_SAID_TERMS]
+    if not session.prompt(turn) or any(terms & asked for terms in news):
+        return bool(news)
+    is_report = len(news) > 1 or any(find_files(one.text) or cues.FINDING.search(one.text) for one in said)
+    return len(asked) >= MIN_ASKED_TERMS and is_report
 
 
 def _substance(session: JudgedSession, working: Sequence[int], *, has_signs: bool) -> float:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from scrubjay.features.summaries import cues
@@ -86,7 +86,7 @@ def outcome_of(session: JudgedSession, facts: Sequence[tuple[str, float]] = ()) 
         request=_quote(request),
         decided=_quote(chosen.taken[DECIDED]),
         ended=_quote(chosen.taken[ENDED]),
-        open=_quote(chosen.taken[OPEN]),
+        open=_quote(chosen.taken[OPEN], without_label=is_open_lead),
         files=files,
         references=references,
     )
@@ -362,9 +362,15 @@ def _fact(session: JudgedSession, text: str, number: int) -> Judged:
     return Judged(statement, Kind.WISH)
 
 
-def _quote(chosen: Sequence[Judged]) -> tuple[str, ...]:
+def _quote(chosen: Sequence[Judged], without_label: Callable[[str], bool] = lambda label: False) -> tuple[str, ...]:
+    """Return the statements as sentences in order, without labels such as "Still open:" that the part has itself."""
     ordered = sorted((one.statement for one in chosen), key=lambda statement: statement.position)
-    return tuple(_polish(statement.text) for statement in ordered)
+    quoted: list[str] = []
+    for statement in ordered:
+        label, colon, rest = statement.text.partition(": ")
+        is_own_label = bool(colon) and label == statement.lead and without_label(label)
+        quoted.append(_polish(rest if is_own_label and rest else statement.text))
+    return tuple(quoted)
 
 
 def _polish(text: str) -> str:
