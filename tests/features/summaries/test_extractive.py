@@ -18,8 +18,8 @@ from scrubjay.features.summaries.models import (
     Turn,
     WorkScores,
 )
-from scrubjay.features.summaries.statements import split_statements
 from scrubjay.features.summaries.titles import TITLE_WORDS, clip_title
+from scrubjay.features.summaries.utterances import split_utterances
 
 
 def session(*turns: tuple[str, str], facts: tuple[SessionFact, ...] = ()) -> SessionMaterial:
@@ -92,13 +92,13 @@ def test_a_session_without_turns_has_an_empty_summary() -> None:
 
 def test_abbreviations_and_versions_do_not_split_sentences() -> None:
     text = "We use e.g. Redis for this. Version 2.5 of app.py is old! Is Dr. Who here? Yes, he is here."
-    assert [statement.text for statement in split_statements([("", text)])] == [
+    assert [utterance.text for utterance in split_utterances([("", text)])] == [
         "We use e.g. Redis for this.",
         "Version 2.5 of app.py is old!",
         "Is Dr. Who here?",
         "Yes, he is here.",
     ]
-    assert split_sentences(text) == [statement.text for statement in split_statements([("", text)])]
+    assert split_sentences(text) == [utterance.text for utterance in split_utterances([("", text)])]
 
 
 def part(title: str, text: str, impact: int = 10, category: SummaryCategory = SummaryCategory.OTHER) -> Summary:

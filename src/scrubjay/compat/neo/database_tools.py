@@ -1,6 +1,7 @@
 """Neo's database tools: health check, start and stop."""
 
 import os
+import time
 from datetime import datetime
 from typing import Any, Literal
 
@@ -19,8 +20,9 @@ from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.summaries.startup import StartupState, StartupSummaries
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, tool
-from scrubjay.tooling.dispatcher import Dispatcher
 
+# Where the age of the process is not known, the time since the first call is given.
+_LOADED = time.monotonic()
 _EMBEDDED = "the store is a local folder opened by this server; there is no separate database server"
 
 
@@ -101,7 +103,6 @@ async def healthcheck(
     memories: MemoryStore,
     startup: StartupSummaries,
     projects: ProjectService,
-    dispatcher: Dispatcher,
     context: CallContext,
 ) -> HealthcheckResult:
     """Check the store: connection, number of memories, and the summaries made at startup.
@@ -134,7 +135,7 @@ async def healthcheck(
         ),
         details=details,
         version=__version__,
-        uptime=round(max(process_age(), dispatcher.stats.uptime_seconds), 3),
+        uptime=round(process_age() or time.monotonic() - _LOADED, 3),
     )
 
 

@@ -246,7 +246,7 @@ _NO_GUESS = (
     r"my|your|our|it|so)\b|\w+ing\b))"
 )
 _NAMED = (
-    r"(?!(?:it|this|that|there|you|he|she|they|i|one|something|somebody|someone|which|what|who|these|those|here|if|when|"
+    r"(?!(?:it|this|that|there|you|he|she|they|i|one|something|some(?:body|one)|which|what|who|these|those|here|if|when|"
     r"because|so)\b)(?:[\w'\u2019/.-]+\s+){0,5}?[\w'\u2019/.-]+"
 )
 _PERSONAL_DATA = (

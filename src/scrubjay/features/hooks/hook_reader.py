@@ -113,11 +113,11 @@ class HookReader:
 
     def tasks(self, project_id: str | None, limit: int) -> list[PlanNote]:
         """Return the open tasks that are global or belong to the project, most urgent first."""
-        return self._plans("tasks", TASK_PRIORITIES, project_id, limit)
+        return self._plans(_SQL["tasks"], TASK_PRIORITIES, project_id, limit)
 
     def goals(self, project_id: str | None, limit: int) -> list[PlanNote]:
         """Return the unfinished goals that are global or belong to the project, most urgent first."""
-        return self._plans("goals", GOAL_PRIORITIES, project_id, limit)
+        return self._plans(_SQL["goals"], GOAL_PRIORITIES, project_id, limit)
 
     def last_work(self, project_id: str | None, own_session: str | None) -> "endings.SessionEnding | None":
         """Return how the last session with turns in the project ended, other than the caller's own."""
@@ -141,10 +141,10 @@ class HookReader:
         outcome = selection.extract_outcome(texts[::-1])
         return endings.SessionEnding(title=outcome.title, outcome=outcome) if outcome.lines else None
 
-    def _plans(self, query: str, priorities: tuple[str, ...], project_id: str | None, limit: int) -> list[PlanNote]:
+    def _plans(self, sql: str, priorities: tuple[str, ...], project_id: str | None, limit: int) -> list[PlanNote]:
         if schema_version(self._connection) < FIRST_VERSION_WITH_PLANS:
             return []
-        found = self._execute(_SQL[query], {"project_id": project_id, "limit": limit})
+        found = self._execute(sql, {"project_id": project_id, "limit": limit})
         return [PlanNote(title, priorities[int(rank)], status, plan_id) for title, rank, status, plan_id in found]
 
     def matching(

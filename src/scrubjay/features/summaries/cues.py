@@ -1,6 +1,6 @@
 """Words by which people and agents mark requests, decisions, results, open points and withdrawn work.
 
-The lists are English, with the commonest German words. In a session without any of them, statements are chosen by their
+The lists are English, with the commonest German words. In a session without any of them, utterances are chosen by their
 terms and their place.
 """
 
@@ -95,7 +95,7 @@ REMOVED_IT = lazy_pattern(
 REJECTION = lazy_pattern(
     rf"(?:^|[:,] ){_OPENERS}(?!no[,.!]? (?:that'?s (?:all|it|fine|good|ok\w*)|need|problem|worries|rush|more|"
     rf"further|idea|"
-    r"objections?|hurry|questions?)\b)(?:no+\b(?=[\s,.!:]|$)|nope\b|nah\b|meh\b|nein\b|wrong\b|"
+    r"objections?|questions?)\b)(?:no+\b(?=[\s,.!:]|$)|nope\b|nah\b|meh\b|nein\b|wrong\b|"
     r"not (?:like|what|that|quite|good)\b|that'?s (?:not|wrong)|"
     r"i don'?t (?:like|want (?:it|this|that|a|an|any)|think (?:so|that)|agree)|rather not|please don'?t)|"
     r"\b(?:revert|undo|roll(?:ed)? (?:\w+ ){0,3}back|scrap|ditch|bad idea|changed my mind|on second thought|"
@@ -186,7 +186,7 @@ ACCEPTANCE = lazy_pattern(
     r"works for me|lgtm|better|love it|thanks?|thx|please do|ja|gut|passt|einverstanden)\b",
     _I,
 )
-# A clause that tells what to do or what shall be.
+# A clause with an instruction or a constraint.
 DIRECTIVE = lazy_pattern(
     rf"(?:^{_OPENERS}|[,;:.]\s+|\b(?:and|but|then|so|please)\s+)(?:please\s+|then\s+|just\s+)*(?:use|keep|make|take|"
     rf"drop|leave|"
@@ -236,7 +236,7 @@ REPORT = lazy_pattern(
     _I,
 )
 OWN_INTENT = lazy_pattern(rf"^{_OPENERS}(?:i'?ll|i have to|i need to|i will|i must)\b", _I)
-OTHERS_WISH = lazy_pattern(r"\b(?!(?:i|we|you)\b)\w+ (?:wants|would like|asked|suggests?|proposes)\b", _I)
+OTHERS_REQUEST = lazy_pattern(r"\b(?!(?:i|we|you)\b)\w+ (?:wants|would like|asked|suggests?|proposes)\b", _I)
 SMALL_TALK = lazy_pattern(
     r"\b(?:see you|talk (?:to you )?(?:later|soon|tomorrow)|bye|have a (?:good|nice|great)|good (?:night|work|job)|"
     r"(?:nice|great|good) (?:find|work|catch|one|job|stuff)|well done|thank(?:s| you))\b",
@@ -319,7 +319,7 @@ FILLER = lazy_pattern(
     r"sounds)\b[^.]{0,60}[.!?]?$",
     _I,
 )
-# Removed from the beginning of a quoted statement.
+# Removed from the beginning of a quoted utterance.
 ACKNOWLEDGEMENT = lazy_pattern(
     r"^(?:(?:ok(?:ay)?|great|good|nice|perfect|sure|yes|yeah|hm+|hey|hi|hello|and|so|also|then|right|noted|understood|"
     r"well|fine|agreed|good point|makes sense|thanks)\b\s*[,:.!;-]+\s+|(?:and|so|also|but)\s+)+",

@@ -22,7 +22,7 @@ class SessionEnding:
     outcome: SessionOutcome
 
     def lines(self, characters: int) -> list[str]:
-        """Return the ending as lines of about this many characters; of each part the latest statements are kept."""
+        """Return the ending as lines of about this many characters; of each part the latest utterances are kept."""
         lines: list[str] = []
         if self.text:
             lines.append(f"- {shorten(self.text, characters // 2)}")

@@ -89,7 +89,7 @@ def classify(material: SessionMaterial) -> SummaryCategory:
 
 
 def count_evidence(material: SessionMaterial, session: JudgedSession) -> dict[str, float]:
-    """Return the counts that the scores are computed from; `session` holds the judged statements of its turns."""
+    """Return the counts that the scores are computed from; `session` holds the judged utterances of its turns."""
     turns = material.turns
     texts = [text for turn in turns for text in (turn.prompt, turn.response)]
     working = [number for number in range(len(turns)) if _is_work(session, number)]
@@ -142,13 +142,13 @@ def compute_scores(evidence: Mapping[str, float]) -> WorkScores:
 
 def _is_work(session: JudgedSession, turn: int) -> bool:
     """Return False for greetings, thanks and small talk."""
-    asked = frozenset[str]().union(*(content(one.statement) for one in session.prompt(turn)))
+    asked = frozenset[str]().union(*(content(one.utterance) for one in session.prompt(turn)))
     if len(asked) >= MIN_REQUEST_TERMS:
         return True
     if session.prompt(turn) and not asked:
         return False
-    said = [one.statement for one in session.answer(turn) if one.kind in (Kind.CLAIM, Kind.FINDING)]
-    news = [content(statement) for statement in said if len(content(statement)) >= MIN_SAID_TERMS]
+    said = [one.utterance for one in session.answer(turn) if one.kind in (Kind.CLAIM, Kind.FINDING)]
+    news = [content(utterance) for utterance in said if len(content(utterance)) >= MIN_SAID_TERMS]
     if not session.prompt(turn) or any(terms & asked for terms in news):
         return bool(news)
     is_report = len(news) > 1 or any(find_files(one.text) or cues.FINDING.search(one.text) for one in said)
@@ -159,7 +159,7 @@ def _substance(session: JudgedSession, working: Sequence[int], *, has_signs: boo
     """Return how much was asked for and reported, 0 to 1: a few words are no session to judge."""
     said = [one for turn in working for one in (*session.prompt(turn), *session.answer(turn))]
     terms = frozenset[str]().union(
-        *(content(one.statement) for one in said if one.statement.by_user or one.kind in (Kind.CLAIM, Kind.FINDING))
+        *(content(one.utterance) for one in said if one.utterance.by_user or one.kind in (Kind.CLAIM, Kind.FINDING))
     )
     return min(1.0, max(0, len(terms) - SMALL_TALK_TERMS) / ENOUGH_TERMS + SIGNS_OF_WORK * has_signs)
 
@@ -167,7 +167,7 @@ def _substance(session: JudgedSession, working: Sequence[int], *, has_signs: boo
 def _results(session: JudgedSession, turn: int) -> int:
     """Return the number of results of a turn that hold at the end."""
     return sum(
-        one.kind is Kind.CLAIM and one.validity >= MIN_VALIDITY and not cues.NOT_DONE.search(one.statement.text)
+        one.kind is Kind.CLAIM and one.validity >= MIN_VALIDITY and not cues.NOT_DONE.search(one.utterance.text)
         for one in session.answer(turn)
     )
 
@@ -176,7 +176,7 @@ def _is_friction(session: JudgedSession, turn: int) -> bool:
     """Return True if the prompt rejects the answer before it or reports that it failed."""
     return any(
         one.kind is not Kind.QUESTION
-        and (cues.REJECTION.search(one.statement.text) or cues.PROBLEM.search(one.statement.text))
+        and (cues.REJECTION.search(one.utterance.text) or cues.PROBLEM.search(one.utterance.text))
         for one in (session.prompt(turn) if turn else ())
     )
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scrubjay.features.summaries import cues
-from scrubjay.features.summaries.statements import Statement
 from scrubjay.features.summaries.titles import TITLE_WORDS, clip_title
+from scrubjay.features.summaries.utterances import Utterance
 from scrubjay.features.summaries.validity import Judged, JudgedSession, content
 
 # The request is in one of the first prompts with content; a second sentence of it is quoted too if both are short.
@@ -22,39 +22,39 @@ class FoundRequest:
     """The request of a session; empty if there is none, as in greetings."""
 
     title: str = ""
-    statements: Sequence[Judged] = ()
+    utterances: Sequence[Judged] = ()
 
 
 def find_request(session: JudgedSession) -> FoundRequest:
-    """Return the statement that asks for the work, with another one of its prompt that explains it."""
+    """Return the utterance that asks for the work, with another one of its prompt that explains it."""
     turns = defaultdict[str, set[int]](set)
     for one in session.judged:
-        for term in one.statement.terms:
-            turns[term].add(one.statement.turn)
-    asked = [one for turn in range(session.turns) for one in session.prompt(turn) if content(one.statement)]
+        for term in one.utterance.terms:
+            turns[term].add(one.utterance.turn)
+    asked = [one for turn in range(session.turns) for one in session.prompt(turn) if content(one.utterance)]
     if not asked:
         return FoundRequest()
-    first = asked[0].statement.turn
+    first = asked[0].utterance.turn
     scored = [
-        (_request_score(one.statement, one.statement.turn - first, turns), one)
+        (_request_score(one.utterance, one.utterance.turn - first, turns), one)
         for one in asked
-        if one.statement.turn < first + REQUEST_PROMPTS
+        if one.utterance.turn < first + REQUEST_PROMPTS
     ]
-    ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].statement.position))
+    ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].utterance.position))
     best = ranked[0][1]
-    needs_context = cues.PRONOUN.search(cues.POLITE.sub("", best.statement.text)) is not None
+    needs_context = cues.PRONOUN.search(cues.POLITE.sub("", best.utterance.text)) is not None
     beside = [
         one
         for score, one in ranked[1:]
-        if one.statement.turn == best.statement.turn
+        if one.utterance.turn == best.utterance.turn
         and (
-            (needs_context and one.statement.position < best.statement.position)
-            or (score >= BESIDE_SCORE and len(one.statement.text) + len(best.statement.text) <= REQUEST_CHARACTERS)
+            (needs_context and one.utterance.position < best.utterance.position)
+            or (score >= BESIDE_SCORE and len(one.utterance.text) + len(best.utterance.text) <= REQUEST_CHARACTERS)
         )
     ][:1]
-    named = beside[0] if needs_context and beside and beside[0].statement.position < best.statement.position else best
-    ordered = sorted([*beside, best], key=lambda one: one.statement.position)
-    return FoundRequest(_title(named.statement.text), ordered)
+    named = beside[0] if needs_context and beside and beside[0].utterance.position < best.utterance.position else best
+    ordered = sorted([*beside, best], key=lambda one: one.utterance.position)
+    return FoundRequest(_title(named.utterance.text), ordered)
 
 
 def _title(request: str) -> str:
@@ -68,12 +68,12 @@ def _title(request: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _request_score(statement: Statement, prompts_before: int, turns: dict[str, set[int]]) -> float:
-    stripped = cues.POLITE.sub("", statement.text)
-    topic = content(statement) - cues.vague_terms()
+def _request_score(utterance: Utterance, prompts_before: int, turns: dict[str, set[int]]) -> float:
+    stripped = cues.POLITE.sub("", utterance.text)
+    topic = content(utterance) - cues.vague_terms()
     recurring = sum(len(turns[term]) > 1 for term in topic)
-    asks = cues.ASKS.search(statement.text) or cues.ASKS.match(stripped)
+    asks = cues.ASKS.search(utterance.text) or cues.ASKS.match(stripped)
     score = 0.7 * bool(asks) + 0.12 * min(6, len(topic)) + 0.15 * min(4, recurring)
-    score -= 0.08 * statement.sentence + 0.45 * prompts_before
+    score -= 0.08 * utterance.sentence + 0.45 * prompts_before
     vague = cues.PRONOUN.match(stripped) or (cues.PRONOUN.search(stripped) and len(topic) < 4)
     return score - 0.6 * bool(vague)

@@ -1,4 +1,4 @@
-"""Choose the statements that make up the outcome of a session."""
+"""Choose the utterances that make up the outcome of a session."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from scrubjay.features.summaries import cues
 from scrubjay.features.summaries.mentioned_files import find_files
 from scrubjay.features.summaries.outcome import SessionOutcome
 from scrubjay.features.summaries.requests import find_request
-from scrubjay.features.summaries.statements import MAX_LENGTH, Statement
+from scrubjay.features.summaries.utterances import MAX_LENGTH, Utterance
 from scrubjay.features.summaries.validity import Judged, JudgedSession, Kind, content, is_open_lead, judge
 from scrubjay.search_index.terms import significant_terms
 
@@ -19,14 +19,14 @@ MIN_CHARACTERS, MAX_CHARACTERS = 600, 1_800
 MAX_CANDIDATES = 200
 MAX_FILES, MAX_REFERENCES = 10, 10
 MIN_FILE_VALIDITY = 0.5
-# A candidate that repeats a chosen statement loses this times the repeated share.
+# A candidate that repeats a chosen utterance loses this times the repeated share.
 REPETITION = 0.5
 MAX_REPEATED = 0.9
 # Bonus of the other clause of a chosen sentence.
 SAME_SENTENCE = 0.25
-# A wish of few words that repeats words of the answer before it chooses among what was proposed.
-SHORT_WISH, VERY_SHORT_WISH = 9, 4
-# Loss of score per character: of two statements of the same score the shorter one is taken.
+# A instruction of few words that repeats words of the answer before it chooses among what was proposed.
+SHORT_INSTRUCTION, VERY_SHORT_INSTRUCTION = 9, 4
+# Loss of score per character: of two utterances of the same score the shorter one is taken.
 LENGTH_LOSS = 0.0012
 # "Done." alone is no news.
 MIN_RESULT_WORDS = 3
@@ -41,8 +41,8 @@ class _Part:
     share: float
     """Share of the characters that it may use before the other parts take what is left."""
     score: float
-    """Lowest score of a statement."""
-    statements: int
+    """Lowest score of an utterance."""
+    utterances: int
 
 
 OPEN = _Part(0.28, 0.72, 6)
@@ -64,14 +64,14 @@ def extract_outcome(
 
 
 def outcome_of(session: JudgedSession, facts: Sequence[tuple[str, float]] = ()) -> SessionOutcome:
-    """Like `extract_outcome`, for a session whose statements are judged."""
+    """Like `extract_outcome`, for a session whose utterances are judged."""
     found = find_request(session)
-    request = found.statements
-    if not request and any(one.statement.by_user for one in session.judged):
+    request = found.utterances
+    if not request and any(one.utterance.by_user for one in session.judged):
         return SessionOutcome()  # nothing but greetings
     scores = _Scores(session, request)
     for one in session.judged:
-        if not any(one is asked for asked in request) and content(one.statement):
+        if not any(one is asked for asked in request) and content(one.utterance):
             scores.add(one)
     for number, (text, importance) in enumerate(facts):
         scores.add_fact(_fact(session, text, number), importance)
@@ -97,7 +97,7 @@ def outcome_of(session: JudgedSession, facts: Sequence[tuple[str, float]] = ()) 
 
 @dataclass(slots=True)
 class _Scores:
-    """Scores of statements for each part of the outcome."""
+    """Scores of utterances for each part of the outcome."""
 
     session: JudgedSession
     request: Sequence[Judged]
@@ -113,20 +113,20 @@ class _Scores:
 
     def __post_init__(self) -> None:
         judged = self.session.judged
-        self._first = self.request[0].statement.turn if self.request else 0
-        answers = [one.statement for one in judged if not one.statement.by_user and _has_news(one)]
-        self._last = max((statement.turn for statement in answers), default=self.session.turns - 1)
-        self._most = max((self._raw_weight(one.statement) for one in judged), default=0.0) or 1.0
+        self._first = self.request[0].utterance.turn if self.request else 0
+        answers = [one.utterance for one in judged if not one.utterance.by_user and _has_news(one)]
+        self._last = max((utterance.turn for utterance in answers), default=self.session.turns - 1)
+        self._most = max((self._raw_weight(one.utterance) for one in judged), default=0.0) or 1.0
         self._status_lines = frozenset(
-            (one.statement.turn, one.statement.line)
+            (one.utterance.turn, one.utterance.line)
             for one in judged
-            if not one.statement.by_user and cues.STATUS.match(one.statement.lead)
+            if not one.utterance.by_user and cues.STATUS.match(one.utterance.lead)
         )
 
     def add(self, one: Judged) -> None:
-        if one.statement.by_user:
-            if one.kind is Kind.WISH and one.statement.turn >= self._first:
-                self._add_wish(one)
+        if one.utterance.by_user:
+            if one.kind is Kind.INSTRUCTION and one.utterance.turn >= self._first:
+                self._add_instruction(one)
         elif one.kind is not Kind.QUESTION:
             if _has_news(one):
                 self._add_answer(one)
@@ -134,27 +134,27 @@ class _Scores:
             self.open.append(_Candidate(self._open_score(one), one))
 
     def add_fact(self, one: Judged, importance: float) -> None:
-        text = one.statement.text
+        text = one.utterance.text
         score = 0.5 + importance / 2
         (self.decided if cues.DECIDED.search(text) or cues.DIRECTIVE.search(text) else self.ended).append(
             _Candidate(score, one)
         )
 
-    def _add_wish(self, one: Judged) -> None:
-        statement, text = one.statement, one.statement.text
-        self.decided.append(_Candidate(self._wish_score(one) * one.validity, one))
+    def _add_instruction(self, one: Judged) -> None:
+        utterance, text = one.utterance, one.utterance.text
+        self.decided.append(_Candidate(self._instruction_score(one) * one.validity, one))
         if cues.DEFERRAL.search(text):
-            score = 0.4 + 0.3 * self._weight(statement) + 0.35 * self._recency(statement.turn)
+            score = 0.4 + 0.3 * self._weight(utterance) + 0.35 * self._recency(utterance.turn)
             self.open.append(_Candidate(score, one))
-        if statement.turn >= self._last - 1 and cues.USERS_RESULT.search(text):
-            self.ended.append(_Candidate(0.5 + 0.3 * self._weight(statement), one))
+        if utterance.turn >= self._last - 1 and cues.USERS_RESULT.search(text):
+            self.ended.append(_Candidate(0.5 + 0.3 * self._weight(utterance), one))
 
-    def _wish_score(self, one: Judged) -> float:
-        statement, text = one.statement, one.statement.text
+    def _instruction_score(self, one: Judged) -> float:
+        utterance, text = one.utterance, one.utterance.text
         is_directive, is_problem = cues.DIRECTIVE.search(text), cues.PROBLEM.search(text)
-        score = 0.3 + 0.35 * bool(is_directive) + 0.25 * self._weight(statement)
+        score = 0.3 + 0.35 * bool(is_directive) + 0.25 * self._weight(utterance)
         score += 0.15 * bool(cues.STRONG_CONSTRAINT.search(text))
-        if statement.turn == self._first and not cues.GIVEN_CONSTRAINT.search(text):
+        if utterance.turn == self._first and not cues.GIVEN_CONSTRAINT.search(text):
             score -= 0.35
         if is_problem and not is_directive:
             score -= 0.6
@@ -162,61 +162,61 @@ class _Scores:
             score -= 0.3
         if cues.OWN_INTENT.match(text):
             score -= 0.4
-        if cues.PRONOUN.search(text) and len(content(statement)) < 3:
+        if cues.PRONOUN.search(text) and len(content(utterance)) < 3:
             score -= 0.15
-        if cues.OTHERS_WISH.search(text):
+        if cues.OTHERS_REQUEST.search(text):
             score -= 0.15
-        if cues.SMALL_TALK.search(text) and statement.words <= SHORT_WISH:
+        if cues.SMALL_TALK.search(text) and utterance.words <= SHORT_INSTRUCTION:
             score -= 0.5
         if cues.REPORT.match(text):
             score -= 0.5
         elif self._is_selection(one):
             score += 0.22
-        elif len(content(statement)) < 2:
+        elif len(content(utterance)) < 2:
             score -= 0.25
         return score
 
     def _is_selection(self, one: Judged) -> bool:
-        """Return True for a short wish with words of the answer before it: "take node-rs"."""
-        text = one.statement.text
-        if one.statement.words > (SHORT_WISH if cues.DIRECTIVE.search(text) else VERY_SHORT_WISH):
+        """Return True for a short instruction with words of the answer before it: "take node-rs"."""
+        text = one.utterance.text
+        if one.utterance.words > (SHORT_INSTRUCTION if cues.DIRECTIVE.search(text) else VERY_SHORT_INSTRUCTION):
             return False
         if cues.PROBLEM.search(text):
             return False
-        before = self.session.answer(one.statement.turn - 1)
-        return any(content(one.statement) & said.statement.terms for said in before)
+        before = self.session.answer(one.utterance.turn - 1)
+        return any(content(one.utterance) & said.utterance.terms for said in before)
 
     def _add_answer(self, one: Judged) -> None:
-        statement, text = one.statement, one.statement.text
-        is_open = is_open_lead(statement.lead) or cues.OPEN.search(text) is not None
+        utterance, text = one.utterance, one.utterance.text
+        is_open = is_open_lead(utterance.lead) or cues.OPEN.search(text) is not None
         if is_open:
             self.open.append(_Candidate(self._open_score(one) * one.validity, one))
         # What was found early describes the state before the work, or is a guess.
-        is_recent = self._recency(statement.turn) > RECENT
+        is_recent = self._recency(utterance.turn) > RECENT
         if one.kind is Kind.CLAIM or (is_recent and (one.kind is Kind.FINDING or cues.FINDING.search(text))):
             self.ended.append(_Candidate(self._ended_score(one, is_open=is_open) * one.validity, one))
         if (score := self._agreement_score(one)) is not None:
             self.decided.append(_Candidate(score * one.validity, one))
 
     def _open_score(self, one: Judged) -> float:
-        statement = one.statement
-        recency = self._recency(statement.turn)
-        score = 1.0 if is_open_lead(statement.lead) else 0.4
-        score += 0.25 * self._weight(statement) + 0.5 * recency - 0.3 * (1 - recency)
-        return score + 0.2 * bool(cues.CLEARLY_OPEN.search(statement.text))
+        utterance = one.utterance
+        recency = self._recency(utterance.turn)
+        score = 1.0 if is_open_lead(utterance.lead) else 0.4
+        score += 0.25 * self._weight(utterance) + 0.5 * recency - 0.3 * (1 - recency)
+        return score + 0.2 * bool(cues.CLEARLY_OPEN.search(utterance.text))
 
     def _ended_score(self, one: Judged, *, is_open: bool) -> float:
-        statement, text = one.statement, one.statement.text
-        score = 0.3 * (one.kind is Kind.CLAIM) + 0.3 * self._weight(statement) + 0.6 * self._recency(statement.turn)
+        utterance, text = one.utterance, one.utterance.text
+        score = 0.3 * (one.kind is Kind.CLAIM) + 0.3 * self._weight(utterance) + 0.6 * self._recency(utterance.turn)
         score += 0.2 * bool(cues.REFERENCE.search(text)) + 0.22 * bool(cues.MEASURED.search(text))
         score += 0.15 * bool(cues.FINDING.search(text))
-        if (statement.turn, statement.line) in self._status_lines or cues.STATUS.search(statement.lead):
+        if (utterance.turn, utterance.line) in self._status_lines or cues.STATUS.search(utterance.lead):
             score += 0.35
         if is_open and not cues.NOT_DONE.search(text):
             score -= 0.2
-        if len(content(statement)) < 3 and not cues.MEASURED.search(text):
+        if len(content(utterance)) < 3 and not cues.MEASURED.search(text):
             score -= 0.15
-        if one.kind is Kind.FINDING and self._only_asked(statement.turn) and not cues.MEASURED.search(text):
+        if one.kind is Kind.FINDING and self._only_asked(utterance.turn) and not cues.MEASURED.search(text):
             score -= 0.3  # an explanation, not a result
         return score - 0.6 * one.is_listed_as_open
 
@@ -225,39 +225,41 @@ class _Scores:
         return (
             turn > self._first
             and bool(prompt)
-            and all(one.kind is Kind.QUESTION or not content(one.statement) for one in prompt)
+            and all(one.kind is Kind.QUESTION or not content(one.utterance) for one in prompt)
         )
 
     def _agreement_score(self, one: Judged) -> float | None:
-        """Return the score of an answer's statement as a decision; None if it is none.
+        """Return the score of an answer's utterance as a decision; None if it is none.
 
         A plan is none, even if it was accepted: what it became is said by the user and by the results.
         """
-        statement = one.statement
+        utterance = one.utterance
         scores: list[float] = []
         if one.kind is not Kind.PLAN:
-            if cues.DECIDED.search(statement.text):
-                scores.append(0.4 + 0.3 * self._weight(statement))
+            if cues.DECIDED.search(utterance.text):
+                scores.append(0.4 + 0.3 * self._weight(utterance))
             if one.kind is Kind.CLAIM and self._follows_selection(one):
-                scores.append(0.42 + 0.3 * self._weight(statement))
-            if statement.turn > self._first and self._restates(one):
-                scores.append(0.45 + 0.3 * self._weight(statement))
+                scores.append(0.42 + 0.3 * self._weight(utterance))
+            if utterance.turn > self._first and self._restates(one):
+                scores.append(0.45 + 0.3 * self._weight(utterance))
         return max(scores, default=None)
 
     def _follows_selection(self, one: Judged) -> bool:
-        turn = one.statement.turn
+        turn = one.utterance.turn
         return turn > self._first and any(
-            asked.kind is Kind.WISH
-            and asked.statement.words <= SHORT_WISH
-            and content(asked.statement) & one.statement.terms
-            and not cues.PROBLEM.search(asked.statement.text)
+            asked.kind is Kind.INSTRUCTION
+            and asked.utterance.words <= SHORT_INSTRUCTION
+            and content(asked.utterance) & one.utterance.terms
+            and not cues.PROBLEM.search(asked.utterance.text)
             for asked in self.session.prompt(turn)
         )
 
     def _restates(self, one: Judged) -> bool:
-        """Return True if a statement repeats specific words of the wish that it answers, as when it is agreed to."""
-        wished = [asked.statement for asked in self.session.prompt(one.statement.turn) if asked.kind is Kind.WISH]
-        return any(len(self.session.specific(asked.terms & one.statement.terms)) >= 2 for asked in wished)
+        """Return True if an utterance repeats specific words of the instruction that it answers, as when it is agreed to."""
+        instructed = [
+            asked.utterance for asked in self.session.prompt(one.utterance.turn) if asked.kind is Kind.INSTRUCTION
+        ]
+        return any(len(self.session.specific(asked.terms & one.utterance.terms)) >= 2 for asked in instructed)
 
     def _recency(self, turn: int) -> float:
         """Return 1 for the last answer and later, less for earlier turns."""
@@ -265,21 +267,21 @@ class _Scores:
             return 1.0
         return math.exp((turn - self._last) / max(MIN_DECAY, DECAY * self.session.turns))
 
-    def _raw_weight(self, statement: Statement) -> float:
-        return self.session.weight(statement.terms) / math.sqrt(len(statement.terms) + 3)
+    def _raw_weight(self, utterance: Utterance) -> float:
+        return self.session.weight(utterance.terms) / math.sqrt(len(utterance.terms) + 3)
 
-    def _weight(self, statement: Statement) -> float:
-        """Return the weight of the statement's terms, 0 to 1."""
-        return min(1.0, self._raw_weight(statement) / self._most)
+    def _weight(self, utterance: Utterance) -> float:
+        """Return the weight of the utterance's terms, 0 to 1."""
+        return min(1.0, self._raw_weight(utterance) / self._most)
 
 
 def _has_news(one: Judged) -> bool:
     """Return False for pleasantries and announcements."""
-    text = one.statement.text
+    text = one.utterance.text
     if one.kind is Kind.QUESTION:
         return False
-    is_result = one.statement.words >= MIN_RESULT_WORDS and cues.DONE.search(text) is not None
-    return not cues.FILLER.match(text) and (len(content(one.statement)) >= 2 or is_result)
+    is_result = one.utterance.words >= MIN_RESULT_WORDS and cues.DONE.search(text) is not None
+    return not cues.FILLER.match(text) and (len(content(one.utterance)) >= 2 or is_result)
 
 
 # -- choice ----------------------------------------------------------------------------------------
@@ -291,64 +293,64 @@ class _Choice:
     def __init__(self, session: JudgedSession, characters: int) -> None:
         self._session = session
         self._characters = characters
-        self._chosen: list[Statement] = []
+        self._chosen: list[Utterance] = []
         self.taken: dict[_Part, list[Judged]] = {}
 
     def fill(self, part: _Part, candidates: Sequence[_Candidate], limit: float | None = None) -> None:
         taken = self.taken.setdefault(part, [])
         left = sorted(candidates, key=lambda candidate: -candidate.score)[:MAX_CANDIDATES]
         limit = part.share * self._characters if limit is None else limit
-        while left and len(taken) < part.statements:
+        while left and len(taken) < part.utterances:
             score, best = max(
                 ((self._score(candidate, taken), candidate) for candidate in left),
-                key=lambda scored: (scored[0], -scored[1].one.statement.position),
+                key=lambda scored: (scored[0], -scored[1].one.utterance.position),
             )
             if score < part.score:
                 return
             left.remove(best)
-            statement = best.one.statement
-            if any(statement is known for known in self._chosen) or self._repeated(statement) > MAX_REPEATED:
+            utterance = best.one.utterance
+            if any(utterance is known for known in self._chosen) or self._repeated(utterance) > MAX_REPEATED:
                 continue
-            if sum(len(one.statement.text) + 1 for one in taken) + len(statement.text) <= limit:
+            if sum(len(one.utterance.text) + 1 for one in taken) + len(utterance.text) <= limit:
                 taken.append(best.one)
-                self._chosen.append(statement)
+                self._chosen.append(utterance)
 
     def use_rest(self, *parts: tuple[_Part, Sequence[_Candidate]]) -> None:
         """Let each part take what the others left."""
         for part, candidates in parts:
-            used = sum(len(one.statement.text) + 1 for taken in self.taken.values() for one in taken)
-            own = sum(len(one.statement.text) + 1 for one in self.taken[part])
+            used = sum(len(one.utterance.text) + 1 for taken in self.taken.values() for one in taken)
+            own = sum(len(one.utterance.text) + 1 for one in self.taken[part])
             if used < self._characters:
                 self.fill(part, candidates, own + self._characters - used)
 
-    def _repeated(self, statement: Statement) -> float:
-        """Return the largest share of this statement that a chosen one covers."""
-        return max((self._session.share(known.terms, statement.terms) for known in self._chosen), default=0.0)
+    def _repeated(self, utterance: Utterance) -> float:
+        """Return the largest share of this utterance that a chosen one covers."""
+        return max((self._session.share(known.terms, utterance.terms) for known in self._chosen), default=0.0)
 
     def _score(self, candidate: _Candidate, taken: Sequence[Judged]) -> float:
-        statement = candidate.one.statement
-        repeated = self._repeated(statement)
-        is_other_clause = any(_sentence(one.statement) == _sentence(statement) for one in taken)
+        utterance = candidate.one.utterance
+        repeated = self._repeated(utterance)
+        is_other_clause = any(_sentence(one.utterance) == _sentence(utterance) for one in taken)
         return (
             candidate.score
             - REPETITION * repeated
             + SAME_SENTENCE * is_other_clause
-            - LENGTH_LOSS * max(0, len(statement.text) - 60)
+            - LENGTH_LOSS * max(0, len(utterance.text) - 60)
         )
 
 
-def _sentence(statement: Statement) -> tuple[int, bool, int]:
-    return statement.turn, statement.by_user, statement.sentence
+def _sentence(utterance: Utterance) -> tuple[int, bool, int]:
+    return utterance.turn, utterance.by_user, utterance.sentence
 
 
 def _budget(session: JudgedSession) -> int:
-    length = sum(len(one.statement.text) for one in session.judged)
+    length = sum(len(one.utterance.text) for one in session.judged)
     return round(min(MAX_CHARACTERS, max(MIN_CHARACTERS, SHARE * length)))
 
 
 def _fact(session: JudgedSession, text: str, number: int) -> Judged:
     text = " ".join(text.split())
-    statement = Statement(
+    utterance = Utterance(
         turn=session.turns,
         position=len(session.judged) + number,
         text=text,
@@ -359,22 +361,22 @@ def _fact(session: JudgedSession, text: str, number: int) -> Judged:
         sentence=number,
         terms=frozenset(significant_terms(text)),
     )
-    return Judged(statement, Kind.WISH)
+    return Judged(utterance, Kind.INSTRUCTION)
 
 
 def _quote(chosen: Sequence[Judged], without_label: Callable[[str], bool] = lambda label: False) -> tuple[str, ...]:
-    """Return the statements as sentences in order, without labels such as "Still open:" that the part has itself."""
-    ordered = sorted((one.statement for one in chosen), key=lambda statement: statement.position)
+    """Return the utterances as sentences in order, without labels such as "Still open:" that the part has itself."""
+    ordered = sorted((one.utterance for one in chosen), key=lambda utterance: utterance.position)
     quoted: list[str] = []
-    for statement in ordered:
-        label, colon, rest = statement.text.partition(": ")
-        is_own_label = bool(colon) and label == statement.lead and without_label(label)
-        quoted.append(_polish(rest if is_own_label and rest else statement.text))
+    for utterance in ordered:
+        label, colon, rest = utterance.text.partition(": ")
+        is_own_label = bool(colon) and label == utterance.lead and without_label(label)
+        quoted.append(_polish(rest if is_own_label and rest else utterance.text))
     return tuple(quoted)
 
 
 def _polish(text: str) -> str:
-    """Return a statement without "Okay, so", as a sentence of at most `MAX_LENGTH` characters."""
+    """Return an utterance without "Okay, so", as a sentence of at most `MAX_LENGTH` characters."""
     said = cues.ACKNOWLEDGEMENT.sub("", text)
     if said and said != text:
         text = said[0].upper() + said[1:]
@@ -384,13 +386,13 @@ def _polish(text: str) -> str:
 
 
 def _names(session: JudgedSession) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files and references of statements that hold, most often named first and in order."""
+    """Return the files and references of utterances that hold, most often named first and in order."""
     files = Counter[str]()
     references: dict[str, None] = {}
     for one in session.judged:
-        for file in find_files(one.statement.text):
+        for file in find_files(one.utterance.text):
             files[file] += one.validity  # pyright: ignore[reportArgumentType]
         if one.validity >= MIN_FILE_VALIDITY:
-            references.update(dict.fromkeys(found.group() for found in cues.REFERENCE.finditer(one.statement.text)))
+            references.update(dict.fromkeys(found.group() for found in cues.REFERENCE.finditer(one.utterance.text)))
     named = [file for file, validity in files.most_common() if validity >= MIN_FILE_VALIDITY]
     return tuple(named[:MAX_FILES]), tuple(references)[-MAX_REFERENCES:]

@@ -29,7 +29,7 @@ class SummaryStore(Protocol):
         ...
 
     async def latest(self, project_id: str | None, limit: int) -> Sequence[tuple[str, datetime]]:
-        """Return the sessions of this project, or of none, that stored turns lately, with the time of their last turn.
+        """Return the sessions of this project, or of none, with recent turns, and the time of the last one.
 
         Most recent first, without private turns. Only the latest memories of the store are searched, so that the cost
         does not grow with the store.

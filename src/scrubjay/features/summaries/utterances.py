@@ -1,4 +1,4 @@
-"""Split the turns of a session into statements: sentences, clauses and list items, with what introduces them."""
+"""Split the turns of a session into utterances: sentences, clauses and list items, with what introduces them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from scrubjay.core.lazy_regex import lazy_pattern
 from scrubjay.search_index.terms import significant_terms
 
-# A clause after a semicolon is a statement of its own in sentences longer than this: one of both may not hold later.
+# A clause after a semicolon is an utterance of its own in sentences longer than this: one of both may not hold later.
 MIN_SPLIT_LENGTH = 90
 MAX_LENGTH = 280
 
@@ -48,7 +48,7 @@ OPEN_BOX, DONE_BOX = "open", "done"
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Utterance:
     """A sentence, a clause or a list item of a prompt or a response."""
 
     turn: int
@@ -60,7 +60,7 @@ class Statement:
     """The heading or introduction of its block, or its own label; empty without one."""
     is_item: bool
     line: int
-    """Line within its text: statements of one paragraph share it."""
+    """Line within its text: utterances of one paragraph share it."""
     sentence: int
     """Sentence within its text: clauses of one sentence share it."""
     terms: frozenset[str]
@@ -77,15 +77,15 @@ class _Sentence(NamedTuple):
     line: int
 
 
-def split_statements(prompts_and_responses: Sequence[tuple[str, str]]) -> list[Statement]:
-    """Return the statements of a session in their order; code blocks and tables are left out."""
-    found: list[Statement] = []
+def split_utterances(prompts_and_responses: Sequence[tuple[str, str]]) -> list[Utterance]:
+    """Return the utterances of a session in their order; code blocks and tables are left out."""
+    found: list[Utterance] = []
     for turn, texts in enumerate(prompts_and_responses):
         for by_user, text in zip((True, False), texts, strict=True):
             for number, sentence in enumerate(_sentences(text, is_chat=by_user)):
                 for clause in _clauses(sentence.text):
                     found.append(
-                        Statement(
+                        Utterance(
                             turn=turn,
                             position=len(found),
                             text=clause,
