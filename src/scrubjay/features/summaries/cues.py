@@ -140,7 +140,8 @@ RESULT_FORM = lazy_pattern(
 )
 # A user's report that something does not work.
 PROBLEM = lazy_pattern(
-    r"\bstill (?:\w+ )?(?:fail\w*|broken|wrong|slow|not|doesn'?t|does not|the same|get\w*|see\w*|happen\w*|crash\w*|"
+    r"\bstill (?:\w+ )?(?:fail\w*|broken|wrong|slow|not|doesn'?t|does not|the same|get\w*|see\w*|take\w*|need\w*|"
+    r"show\w*|return\w*|say\w*|happen\w*|crash\w*|"
     r"red)\b|"
     r"\b(?:fails|failed|failing|broken|breaks|broke|crash\w*|complain\w*|unreadable|"
     r"(?:does|did)(?: not|n't) (?:work|help|start|load|open|build|compile|run|match|show|change|fix|do|get|seem)\w*|"

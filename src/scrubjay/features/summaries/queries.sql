@@ -31,7 +31,7 @@ SELECT memory.session_id, max(coalesce(memory.occurred_at, memory.recorded_at)) 
 FROM memory JOIN audience ON audience.id = memory.audience_id
 WHERE memory.seq > (SELECT coalesce(max(latest.seq), 0) FROM memory AS latest) - :memories
     AND memory.kind = 'turn' AND memory.superseded_by IS NULL AND memory.session_id IS NOT NULL
-    AND audience.scope <> 'session' AND audience.project_id IS :project_id
+    AND audience.project_id IS :project_id
     AND {../memory/queries.visible} AND {../../db/sqlite/intact.memory}
 GROUP BY memory.session_id
 ORDER BY last_at DESC

@@ -255,7 +255,7 @@ class _Scores:
         )
 
     def _restates(self, one: Judged) -> bool:
-        """Return True if an utterance agrees to an instruction: it repeats specific words of the one that it answers."""
+        """Return True if an utterance repeats specific words of the instruction that it answers."""
         instructed = [
             asked.utterance for asked in self.session.prompt(one.utterance.turn) if asked.kind is Kind.INSTRUCTION
         ]

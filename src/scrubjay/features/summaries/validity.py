@@ -116,6 +116,8 @@ def judge(prompts_and_responses: Sequence[tuple[str, str]]) -> JudgedSession:
             by_term[term].append(one)
     weights = {term: math.log(1 + len(judged) / count) for term, count in frequency.items()}
     session = JudgedSession(judged, len(prompts_and_responses), weights, specific, dict(by_turn), dict(by_term))
+    for turn in range(session.turns):
+        _recognize_options(session, turn)
     for turn in range(1, session.turns):
         _recognize_results(session, turn)
         _apply_reaction(session, turn)
@@ -148,6 +150,18 @@ def _kind(utterance: Utterance) -> Kind:
     if plan and not (done and (min(done) < plan.start() or not cues.FIRM_PLAN.search(text))):
         return Kind.PLAN
     return Kind.CLAIM if done or cues.NOT_DONE.search(text) or cues.REVERSAL.search(text) else Kind.FINDING
+
+
+def _recognize_options(session: JudgedSession, turn: int) -> None:
+    """Make the items of a list plans if they answer a question and the next prompt chooses among them."""
+    items = [one for one in session.answer(turn) if one.utterance.is_item and one.kind in (Kind.CLAIM, Kind.FINDING)]
+    asked = any(one.kind is Kind.QUESTION for one in session.prompt(turn))
+    chosen = _content(one for one in session.prompt(turn + 1) if one.kind is Kind.INSTRUCTION)
+    named = [one for one in items if session.specific(one.utterance.terms & chosen)]
+    if asked and named and len(named) < len(items):
+        for one in items:
+            if not is_open_lead(one.utterance.lead):
+                one.kind = Kind.PLAN
 
 
 def _recognize_results(session: JudgedSession, turn: int) -> None:
