@@ -32,10 +32,10 @@ class SessionService:
         """
         if client is None:
             return None
-        found = await self._store.current(client)
-        if found is None or found.project_id != project_id:
-            found, _ = await self._store.start(project_id, client, None)
-        return found.id
+        if (found := await self._store.current_id(project_id, client)) is not None:
+            return found
+        started, _ = await self._store.start(project_id, client, None)
+        return started.id
 
     async def current(self, project_id: str | None, client: str | None) -> Session | None:
         """Return the client's current session if it belongs to this project."""
