@@ -132,7 +132,8 @@ RESULT_FORM = lazy_pattern(
     r"only)\s+)*\w{3,}ed\b|"
     r"^(?:i|we)(?:'ve| have)?\s+(?:(?:now|also|just|then)\s+)*(?:\w{2,}ed|made|put|ran|took|got|kept|left|split|cut|"
     r"sent|did|"
-    r"brought|gave|hid|swapped)\b|^\w{3,}ed\b(?! to\b)|"
+    r"brought|gave|hid|swapped)\b|^\w{3,}ed(?=[:.,]|\s+(?:the|an?|all|"
+    r"both|it|them|every\w*|to|into?|on|as|from|with|and|by|[`\"\d(])|$)|"
     r"\b(?:down (?:to|from)|went from|from \S*\d\S*(?: \w+)? to \S*\d|fell|halved|improved|faster|stays at|holds|"
     r"stable|"
     r"succeed\w*|healthy|clean|matches|match|identical|takes (?:only )?\d|scheduled|running|up and running)\b",
