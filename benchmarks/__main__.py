@@ -17,6 +17,7 @@ from benchmarks import (
     locomo,
     mixed_load,
     retrieval_speed,
+    session_checks,
     skills,
     startup,
     transfer,
@@ -72,6 +73,9 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("callgraph-js", help="call graphs of small JavaScript programs (SWARM-CG)")
     )
     commands.add_parser("callgraph-own", help="call graphs of our own TypeScript, Go and Rust programs")
+    session_checks.add_options(
+        commands.add_parser("summaries", help="what summaries and recaps keep of sessions, by checklists")
+    )
     commands.add_parser("skills", help="call of an upstream MCP server, compared with a direct call")
     return parser
 
@@ -106,6 +110,8 @@ def _measure(options: argparse.Namespace) -> tuple[list[ReportRow], list[str]]:
             return call_graph_javascript.measure(options)
         case "callgraph-own":
             return call_graph_cases.measure()
+        case "summaries":
+            return session_checks.measure(options)
         case "skills":
             return skills.measure()
         case _:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,14 @@ from scrubjay.app.server_file import announce_server, server_url
 from scrubjay.app.settings import Settings
 from scrubjay.core.errors import Unavailable
 from scrubjay.db.sqlite.connections import Connection
+from scrubjay.features.hooks import hook_reader
 from scrubjay.features.hooks.models import HookAnswer, HookEvent
 from scrubjay.features.hooks.service import HookService
 from scrubjay.features.hooks.spool import FOLDER
 from scrubjay.features.permissions.models import Effect
 from scrubjay.features.permissions.service import PermissionService
+from scrubjay.features.summaries.models import KEY_PREFIXES, Level
+from scrubjay.features.tasks.models import GoalPriority, TaskPriority
 from scrubjay.servers.hooks.formats import parse_call
 from scrubjay.tooling.context import CallContext
 from tests.surfaces.callers import server
@@ -135,6 +139,59 @@ def test_125_session_start_returns_memories_of_the_project(home: Path, folder: P
     assert answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     assert "blue pipeline" in context_of(answer)
     assert problems == ""
+
+
+async def _work(home: Path, folder: Path, *, summarise: bool) -> None:
+    async with running(Settings(home=home)) as app:
+        context = CallContext(surface="cli", client="monday")
+        turns = (
+            ("Please add a rate limit to the gateway.", "I would use a token bucket in Redis."),
+            ("No, keep it in memory.", "I added src/limiter.py with a bucket per key. All 12 tests pass."),
+            ("Good.", "I opened PR #318.\n\nStill open:\n- the dashboard has no panel for rejected requests yet"),
+        )
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("session_start", {"project_path": str(folder), "session_id": "monday"})
+        ]
+        calls += [("add_memory", {"prompt": asked, "thought": "", "response": said}) for asked, said in turns]
+        calls += [
+            ("task", {"action": "create", "title": "Write the runbook", "priority": "urgent"}),
+            ("goal", {"action": "create", "title": "Release 2.0", "priority": "critical"}),
+        ]
+        calls += [("summarize_sessions", {"sessionId": "monday"})] if summarise else []
+        for tool, arguments in calls:
+            await app.dispatcher.call(tool, arguments, context)
+
+
+@pytest.mark.parametrize("summarise", [False, True])
+def test_125_session_start_carries_the_last_session_tasks_and_goals(home: Path, folder: Path, summarise: bool) -> None:
+    anyio.run(partial(_work, home, folder, summarise=summarise))
+    call = hook_input(folder, "SessionStart", source="startup")
+    answer, problems = hook(home, "session-start", call)
+    lines = context_of(answer).splitlines()[1:]
+    assert lines[:5] == [
+        "Last work: Add a rate limit to the gateway",
+        "- Open: the dashboard has no panel for rejected requests yet.",
+        "- Outcome: I added src/limiter.py with a bucket per key. All 12 tests pass. I opened PR #318.",
+        "- Decided: No, keep it in memory.",
+        "- Files: src/limiter.py, PR #318",
+    ]
+    assert [line.partition(", ")[0] for line in lines[5:7]] == [
+        "- [task] Write the runbook (urgent",
+        "- [goal] Release 2.0 (critical",
+    ]
+    assert any("blue pipeline" in line for line in lines)
+    assert problems == ""
+    short, _ = hook(home, "session-start", call, SCRUBJAY_HOOKS_BRIEF_TOKENS="80")
+    assert len(context_of(short)) <= 4 * 80
+    assert "Last work: Add a rate limit to the gateway" in context_of(short)
+    own, _ = hook(home, "session-start", {**call, "session_id": "monday"})
+    assert "Last work" not in context_of(own)
+
+
+def test_125_a_hook_names_priorities_as_tasks_and_goals_do() -> None:
+    assert tuple(TaskPriority) == hook_reader.TASK_PRIORITIES
+    assert tuple(GoalPriority) == hook_reader.GOAL_PRIORITIES
+    assert KEY_PREFIXES[Level.SESSION] == hook_reader.SUMMARY_PREFIX
 
 
 def test_125_a_prompt_gets_only_matching_memories(home: Path, folder: Path) -> None:

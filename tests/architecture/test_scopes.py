@@ -23,7 +23,7 @@ IDS = "returns ids of what it stored"
 
 # Tools that use services which could read records of these families, but return none of them.
 RETURNS_NONE: Mapping[str, Mapping[str, str]] = {
-    "add_memory": {"memory": IDS},
+    "add_memory": {"memory": IDS, "sessions": "returns the id of the caller's own session"},
     "store_fact": {"memory": IDS},
     "extract_facts": {"memory": "returns ids and kinds of the facts that it stored"},
     "keep_summaries": {"memory": NUMBERS},

@@ -57,6 +57,9 @@ async def test_053_a_session_without_an_id_gets_one_and_continues_for_its_client
     assert not resumed
     assert await other.sessions.current("ada") == again
     assert await store.sessions.current("carol") is None
+    assert await other.sessions.current_id(apollo.id, "ada") == session.id
+    assert await other.sessions.current_id(None, "ada") is None
+    assert await other.sessions.current_id(apollo.id, "carol") is None
 
 
 async def test_053_an_id_chosen_by_the_client_is_a_separate_session_in_each_project(
@@ -201,6 +204,7 @@ async def test_042_the_call_that_ends_a_session_belongs_to_it_and_the_next_start
     assert ended == replace(session, ended_at=clock.now)
     assert ended.status(clock.now) is SessionStatus.CLOSED
     assert await store.sessions.current("ada") is None
+    assert await store.sessions.current_id(apollo.id, "ada") is None
     ending = call(clock.now + timedelta(seconds=1), "end_session", milliseconds=2000)
     following = call(clock.now + timedelta(seconds=2))
     await write_calls(store, ending, following, project=apollo)

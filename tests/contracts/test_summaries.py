@@ -111,6 +111,19 @@ async def test_a_running_session_can_be_excluded(store: Store) -> None:
     assert pending == [missing("over", 1, "mem_1")]
 
 
+async def test_the_latest_sessions_with_turns_are_those_of_the_project_only(store: Store) -> None:
+    await turn(store, "old", 1, occurred_at=NOW - timedelta(days=1))
+    await turn(store, "new", 2, recorded_at=NOW)
+    await turn(store, "new", 3, recorded_at=NOW - timedelta(hours=1))
+    await turn(store, "private", 4, scope=Scope.SESSION)
+    await turn(store, "everywhere", 5, scope=Scope.GLOBAL, project_id=None)
+    await turn(store, "elsewhere", 6, project_id="prj_other")
+    await store_memory(store, "a fact", MemoryKind.GENERAL, session_id="only-facts")
+    assert await store.summaries.latest("prj_here", 5) == [("new", NOW), ("old", NOW - timedelta(days=1))]
+    assert await store.summaries.latest("prj_here", 1) == [("new", NOW)]
+    assert [session for session, _ in await store.summaries.latest(None, 5)] == ["everywhere"]
+
+
 # -- days and weeks --------------------------------------------------------------------------------
 
 FRIDAY = datetime(2027, 1, 1, 10, tzinfo=UTC)  # of the last ISO week of 2026

@@ -34,7 +34,11 @@ async def test_098_a_session_gets_a_title_a_category_scores_and_technologies(cal
     )
     result = await call("query_summaries", query="what was the root cause of the login bug?", category="bugfix")
     (best,) = [summary for summary in result["results"] if summary["sessionId"] == session]
-    assert best["summary"].startswith("The root cause is in src/auth.py: it splits at every colon.")
+    assert best["summary"].splitlines() == [
+        "Request: Can you please fix the login bug?",
+        "Outcome: The root cause is in src/auth.py: it splits at every colon. I fixed it. All tests pass.",
+        "Files: src/auth.py",
+    ]
     # Row 84: the four scores, computed by rules.
     scores = {name: best[name] for name in ("quality", "productivity", "impact", "complexity")}
     assert scores == {"quality": 100, "productivity": 100, "impact": 3, "complexity": 7}

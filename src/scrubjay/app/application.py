@@ -17,7 +17,7 @@ from scrubjay.app.settings import Settings
 from scrubjay.app.store import Store, find_store
 from scrubjay.app.tool_catalog import TOOL_CATALOG
 from scrubjay.app.wiring_catalog import WIRING_CATALOG
-from scrubjay.compat.profiles import tools_of
+from scrubjay.compat.profiles import flat_jobs_of, tools_of
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.lazy import lazy_module
 from scrubjay.core.policies import SecretsPolicy
@@ -159,7 +159,8 @@ class Application:
 
     @property
     def served_tools(self) -> ServedTools:
-        return ServedTools(self.dispatcher, self.listing, lambda: self.resources)
+        flat_jobs = flat_jobs_of(self.settings.profile)
+        return ServedTools(self.dispatcher, self.listing, lambda: self.resources, flat_jobs)
 
     @cached_property
     def resources(self) -> "resources.Resources":

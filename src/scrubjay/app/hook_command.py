@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import time
 
     from scrubjay.app import server_file
-    from scrubjay.core import ip_addresses
+    from scrubjay.core import ip_addresses, process_age
     from scrubjay.features.hooks import context_text, hook_reader, models, spool
     from scrubjay.features.monitoring.audit import verdicts
     from scrubjay.features.permissions import decision
@@ -26,6 +26,7 @@ else:
     time = lazy_module("time")
     server_file = lazy_module("scrubjay.app.server_file")
     ip_addresses = lazy_module("scrubjay.core.ip_addresses")
+    process_age = lazy_module("scrubjay.core.process_age")
     context_text = lazy_module("scrubjay.features.hooks.context_text")
     hook_reader = lazy_module("scrubjay.features.hooks.hook_reader")
     models = lazy_module("scrubjay.features.hooks.models")
@@ -45,7 +46,9 @@ MAX_SERVER_SECONDS, MIN_SERVER_SECONDS = 0.06, 0.02
 READ_STORE_AT_AGE = 0.1
 MAX_INPUT_BYTES, MAX_ANSWER_BYTES = 16 * 1024 * 1024, 1024 * 1024
 BRIEFING_TOKENS, PROMPT_TOKENS = 600, 400
-MAX_LATEST, MAX_PREFERENCES, MAX_HINTS = 5, 10, 5
+MAX_LATEST, MAX_PREFERENCES, MAX_HINTS, MAX_PLANS = 5, 10, 5, 3
+# Share of the briefing for the last session, as in the briefing of a server.
+LAST_WORK_SHARE = 0.45
 MAX_QUESTION_CHARACTERS = 2_000
 DATABASE = "scrubjay.db"
 # The event whose answer can be to ask the user.
@@ -169,7 +172,7 @@ def _from_server(home: Path, event: "models.HookEvent", body: bytes) -> "models.
     if url is None:
         return None
     try:
-        answer = _post(url, f"/v1/hooks/{event}", body, server_seconds(_process_age()))
+        answer = _post(url, f"/v1/hooks/{event}", body, server_seconds(process_age.process_age()))
         context = answer["hookSpecificOutput"]["additionalContext"] if answer else None
         if context is not None and not isinstance(context, str):
             raise ValueError("the answer has another format")
@@ -184,15 +187,6 @@ def server_seconds(age: float) -> float:
     if milliseconds := _number("SERVER_MS"):
         return min(milliseconds / 1000, TIMEOUT_SECONDS)
     return min(MAX_SERVER_SECONDS, max(MIN_SERVER_SECONDS, READ_STORE_AT_AGE - age))
-
-
-def _process_age() -> float:
-    """Return the seconds since this process was started; 0 where the system has no `/proc`."""
-    try:
-        started = int(Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19])
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, LookupError, AttributeError):
-        return 0.0
 
 
 def _post(url: str, path: str, body: bytes, seconds: float) -> Any:
@@ -283,8 +277,14 @@ def _briefing(store: "hook_reader.HookReader", call: "models.HookCall") -> str |
     project_id = _project_id(store, call)
     preferences = store.latest(project_id, ("preference",), MAX_PREFERENCES)
     notes = [*preferences, *store.latest(project_id, _LATEST_KINDS, MAX_LATEST)]
-    lines = [context_text.format_note(note.category, note.content) for note in notes]
-    return context_text.format_context(context_text.BRIEF_HEADING, lines, _tokens("BRIEF", BRIEFING_TOKENS))
+    tokens = _tokens("BRIEF", BRIEFING_TOKENS)
+    lines: list[str] = []
+    if ending := store.last_work(project_id, call.session_id):
+        lines += [f"Last work: {ending.title}", *ending.lines(round(LAST_WORK_SHARE * 4 * tokens))]
+    lines += [context_text.format_plan("task", *task) for task in store.tasks(project_id, MAX_PLANS)]
+    lines += [context_text.format_plan("goal", *goal) for goal in store.goals(project_id, MAX_PLANS)]
+    lines += [context_text.format_note(note.category, note.content) for note in notes]
+    return context_text.format_context(context_text.BRIEF_HEADING, lines, tokens)
 
 
 def _hints(store: "hook_reader.HookReader", call: "models.HookCall") -> str | None:

@@ -24,7 +24,7 @@ WIRING_CATALOG = WiringCatalog(
     "features.memory.wiring features.memory core.write_rules",
     "features.projects.wiring features.projects",
     "features.sandbox.wiring features.sandbox",
-    "features.sessions.wiring features.sessions",
+    "features.sessions.wiring features.sessions features.turns",
     "features.summaries.wiring features.summaries",
     "features.tasks.wiring features.tasks",
     "features.transfer.wiring features.transfer",

@@ -19,6 +19,14 @@ PROFILES: Final[Mapping[str, Sequence[str]]] = {
     "neo": neo.TOOLS,
 }
 
+# Tools whose documented answer is the bare result, although they run as jobs here.
+_FLAT_JOBS: Final[Mapping[str, frozenset[str]]] = {"neo": neo.FLAT_JOBS}
+
+
+def flat_jobs_of(profile: str | None) -> frozenset[str]:
+    """Return the tools of a profile that wait for their job and answer with its result alone."""
+    return _FLAT_JOBS.get(profile or "", frozenset())
+
 
 def tools_of(profile: str, registry: Registry) -> str:
     """Return the served tools of a profile as a toolset expression. Raises `InvalidRequest` for an unknown profile."""

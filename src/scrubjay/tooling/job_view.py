@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
-from scrubjay.core.errors import ErrorCode, ErrorRecord
+from scrubjay.core.errors import Cancelled, ErrorCode, ErrorRecord
 from scrubjay.tooling.jobs.models import Job, JobState
 
 ResultT = TypeVar("ResultT")
@@ -65,3 +65,10 @@ def job_view(job: Job) -> JobView[dict[str, Any]]:
         started_at=job.started_at,
         ended_at=job.ended_at,
     )
+
+
+def flat_result(view: JobView[BaseModel]) -> BaseModel:
+    """Return the result of an ended job; raise `Cancelled` for one that has none."""
+    if view.result is None:
+        raise Cancelled(f"{view.tool} was cancelled", hint="call it again", details={"job_id": view.job_id})
+    return view.result

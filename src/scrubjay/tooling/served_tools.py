@@ -29,6 +29,8 @@ class ServedTools:
     dispatcher: "Dispatcher"
     listing: "Listing"
     make_resources: "Callable[[], Resources]" = _no_resources
+    flat_jobs: frozenset[str] = frozenset()
+    """Tools that run as jobs whose result is answered without the job, once it has ended."""
 
     @property
     def resources(self) -> "Resources":

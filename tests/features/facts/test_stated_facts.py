@@ -51,6 +51,16 @@ def statements_in(text: str) -> list[Statement]:
         ("I never eat meat.", PREFERENCE, "user: habit eat meat"),
         ("From now on, answer in German.", PREFERENCE, None),
         ("Remember that the staging host is called heron.", CONTEXT, None),
+        ("We go with NATS for the messages between services.", DECISION, "used for messages between services"),
+        ("We'll stick with Django.", DECISION, None),
+        ("We're going with keyset pagination because deep pages are slow.", DECISION, None),
+        ("Let's go with option two.", DECISION, None),
+        ("PostgreSQL it is.", DECISION, None),
+        ("The events must not contain e-mail addresses or anything personal.", DECISION, None),
+        ("All passwords must be hashed with Argon2.", DECISION, None),
+        ("Reversals must reference the original booking id.", DECISION, None),
+        ("We must never send mail on weekends.", DECISION, None),
+        ("The export may not take longer than a minute.", DECISION, None),
     ],
 )
 def test_057_statements_are_extracted_verbatim(text: str, kind: MemoryKind, subject: str | None) -> None:
@@ -78,6 +88,19 @@ def test_057_statements_are_extracted_verbatim(text: str, kind: MemoryKind, subj
         "I always wanted that.",
         "We never had a problem.",
         "She said I prefer tabs.",
+        "It must be the cache.",
+        "There must be a way.",
+        "The cause must be the cache.",
+        "The test must have failed at night.",
+        "The header must be missing somewhere.",
+        "This must not happen again.",
+        "If we go with NATS, we need three nodes.",
+        "Should we go with NATS?",
+        "We could go with NATS.",
+        "We go with whatever works.",
+        "Let's go with it.",
+        "How nice it is.",
+        "Leave it as it is.",
         "The deadline is tight.",
         "The deadline is not 30 March.",
         "My name is missing in the list.",
@@ -105,6 +128,21 @@ def test_057_a_statement_among_other_sentences_is_found_once_without_its_introdu
             subject="user: spaces or tabs",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("Okay, we go with NATS JetStream. Three nodes?", "we go with NATS JetStream."),
+        (
+            "JSON then. And the events must not contain e-mail addresses, only the customer id.",
+            "the events must not contain e-mail addresses, only the customer id.",
+        ),
+        ("Fine, then we stick with Celery.", "we stick with Celery."),
+    ],
+)
+def test_057_decisions_are_found_in_the_middle_of_a_prompt(text: str, fact: str) -> None:
+    assert [one.text for one in statements_in(text)] == [fact]
 
 
 def test_057_an_additional_fact_supersedes_nothing() -> None:

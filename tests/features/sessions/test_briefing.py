@@ -12,9 +12,10 @@ from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.scopes import Scope
 from scrubjay.features.memory.models import MemoryKind
 from scrubjay.features.projects.models import Project
-from scrubjay.features.sessions.briefing import BriefingService, Recap, SessionOverview, shorten
+from scrubjay.features.sessions.briefing import BriefingService, Recap, SessionOverview
 from scrubjay.features.sessions.models import ClientCall, SessionStatus, ToolCall
 from scrubjay.features.sessions.service import SessionService
+from scrubjay.features.summaries.endings import shorten
 from scrubjay.features.tasks.models import Goal, Task
 from tests.contracts.samples import NOW, ManualClock, write
 
@@ -52,7 +53,7 @@ async def fixture(tmp_path: Path) -> AsyncGenerator[BriefingFixture]:
     sessions = SessionService(store.sessions, flush)
     apollo = await store.projects.ensure("/code/apollo", None)
     gemini = await store.projects.ensure("/code/gemini", None)
-    briefing = BriefingService(sessions, store.memories, store.tasks, store.goals, clock=clock)
+    briefing = BriefingService(sessions, store.memories, store.tasks, store.goals, store.summaries, clock=clock)
     yield BriefingFixture(store, sessions, briefing, clock, apollo, gemini)
     await store.close()
 
@@ -137,9 +138,10 @@ async def test_094_a_briefing_has_sessions_preferences_and_memories_of_its_proje
     assert brief.text.splitlines() == [
         "Project: apollo (/code/apollo)",
         "Welcome back to apollo. The last session here was active 1 day ago.",
+        "Last work (summed-up, 2026-03-01 14:30 UTC): We moved login to tokens.",
         "Recent sessions:",
         "- counted, 2026-03-01 15:30 UTC: 13 tool calls (recall 7, remember 3, forget 2)",
-        "- summed-up, 2026-03-01 14:30 UTC: We moved login to tokens.",
+        "- summed-up, 2026-03-01 14:30 UTC",
         "- old, 2026-03-01 13:30 UTC: 1 tool call (recall 1)",
         "Preferences:",
         "- Answer briefly.",
@@ -151,7 +153,7 @@ async def test_094_a_briefing_has_sessions_preferences_and_memories_of_its_proje
         "- Fact 2.",
         "- Fact 1.",
     ]
-    assert brief.recap.text.splitlines() == brief.text.splitlines()[1:6]
+    assert brief.recap.text.splitlines() == brief.text.splitlines()[1:7]
     assert brief.left_out == 0
     assert brief.tokens == sum(-(-len(line) // 4) for line in brief.text.splitlines())
     assert await fixture.briefing.recap(fixture.apollo, "ada", 1000) == brief.recap

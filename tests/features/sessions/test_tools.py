@@ -14,6 +14,7 @@ from scrubjay.app.application import Application
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
 from scrubjay.app.store import Store
+from scrubjay.core.callers import Caller
 from scrubjay.core.errors import InvalidRequest, NotFound, Unavailable
 from scrubjay.features.sessions.sqlite import SqliteSessions
 from scrubjay.tooling.context import CallContext
@@ -280,3 +281,84 @@ async def test_019_invalid_arguments_of_session_start_are_refused(
 ) -> None:
     with pytest.raises(InvalidRequest):
         await ada("session_start", **{"project_path": str(tmp_path), **invalid})
+
+
+async def test_052_a_turn_without_a_session_id_belongs_to_the_clients_session(
+    ada: Client, bob: Client, application: Application, tmp_path: Path
+) -> None:
+    apollo = str(tmp_path / "apollo")
+    turn = {"prompt": "Add a cache to the parser.", "thought": "", "response": "I added src/cache.py. All tests pass."}
+    started = await ada("session_start", project_path=apollo)
+    first, second = await ada("add_memory", **turn), await ada("add_memory", **turn)
+    assert first["sessionId"] == second["sessionId"] == started["session"]["id"]
+    assert (await ada("session_history", action="current"))["session"]["id"] == first["sessionId"]
+    await bob("set_project", path=apollo)
+    other = await bob("add_memory", **turn)
+    assert other["sessionId"] not in (None, first["sessionId"])
+    assert (await bob("session_history", action="current"))["session"]["id"] == other["sessionId"]
+    named = await ada("add_memory", **turn, sessionId="mine")
+    assert named["sessionId"] == "mine"
+    await ada("end_session")
+    assert (await ada("add_memory", **turn))["sessionId"] != first["sessionId"]
+    unknown = Client(application, None)
+    assert (await unknown("add_memory", **turn))["sessionId"] != (await unknown("add_memory", **turn))["sessionId"]
+
+
+async def test_094_the_recap_shows_how_the_last_session_ended_with_or_without_a_summary(
+    ada: Client, bob: Client, tmp_path: Path
+) -> None:
+    apollo = str(tmp_path / "apollo")
+    await ada("session_start", project_path=apollo, session_id="monday")
+    for prompt, response in (
+        ("Please add a rate limit to the gateway.", "I would use a token bucket in Redis."),
+        ("No, keep it in memory.", "I added src/limiter.py with a bucket per key. All 12 tests pass."),
+        ("Good.", "I opened PR #318.\n\nStill open:\n- the dashboard has no panel for rejected requests yet"),
+    ):
+        await ada("add_memory", prompt=prompt, thought="", response=response)
+    expected = [
+        "Last work (monday, ",
+        "- Open: the dashboard has no panel for rejected requests yet.",
+        "- Outcome: I added src/limiter.py with a bucket per key. All 12 tests pass. I opened PR #318.",
+        "- Decided: No, keep it in memory.",
+        "- Files: src/limiter.py, PR #318",
+        "Recent sessions:",
+    ]
+    await bob("set_project", path=apollo)
+    for summarise in (False, True):
+        if summarise:
+            await ada("summarize_sessions", sessionId="monday")
+        recap = (await bob("get_session_recap"))["text"].splitlines()
+        assert recap[1].startswith(expected[0])
+        assert recap[1].endswith("Add a rate limit to the gateway")
+        assert recap[2:7] == expected[1:]
+    # A session that continued after its summary is read from its turns.
+    await ada("add_memory", prompt="Merge it.", thought="", response="PR #318 is merged and deployed to production.")
+    assert "PR #318 is merged and deployed to production." in (await bob("get_session_recap"))["text"]
+
+
+async def test_094_the_recap_knows_sessions_by_their_turns(ada: Client, bob: Client, tmp_path: Path) -> None:
+    apollo = str(tmp_path / "apollo")
+    await ada("set_project", path=apollo)
+    answer = "I fixed the login in src/auth.py. All tests pass."
+    await ada("add_memory", prompt="Please fix the login bug.", thought="", response=answer, sessionId="of-neo")
+    await bob("session_start", project_path=apollo)
+    recap = await bob("get_session_recap")
+    assert "of-neo" in [session["id"] for session in recap["recent_sessions"]]
+    assert "Fix the login bug" in recap["text"]
+    other = Client(bob._application, "carl")  # pyright: ignore[reportPrivateUsage]
+    await other("set_project", path=str(tmp_path / "gemini"))
+    assert (await other("get_session_recap"))["recent_sessions"] == []
+
+
+async def test_094_a_key_without_the_scope_of_memories_sees_no_content_of_the_last_session(
+    application: Application, ada: Client, tmp_path: Path
+) -> None:
+    apollo = str(tmp_path / "apollo")
+    await ada("session_start", project_path=apollo)
+    await ada("add_memory", prompt="Fix the zanzibarquux parser.", thought="", response="The zanzibarquux is fixed.")
+    limited = CallContext(
+        surface="python", client="limited", caller=Caller("k", frozenset({"sessions", "projects"}), "k")
+    )
+    await application.dispatcher.call("set_project", {"path": apollo}, limited)
+    recap = await application.dispatcher.call("get_session_recap", {}, limited)
+    assert "zanzibarquux" not in recap.model_dump_json()

@@ -160,6 +160,14 @@ async def test_098_without_a_language_model_a_summary_quotes_the_session(service
         "memoryCount": 3,
         "turns": 2,
         "through": last.id,
+        "outcome": {
+            "request": ["Can you please fix the login bug?"],
+            "decided": ["We decided to split once because RFC 7617 allows colons."],
+            "ended": details["outcome"]["ended"],
+            "open": [],
+            "files": ["src/auth.py", "tests/test_auth.py"],
+            "references": [],
+        },
     }
     assert (memory.kind, memory.key, memory.category, memory.scope) == (
         MemoryKind.SUMMARY,

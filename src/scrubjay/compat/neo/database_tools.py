@@ -10,6 +10,7 @@ from pydantic import Field
 from scrubjay import __version__
 from scrubjay.core.clock import system_clock
 from scrubjay.core.errors import ScrubjayError
+from scrubjay.core.process_age import process_age
 from scrubjay.core.scopes import Visibility
 from scrubjay.db.database import Database
 from scrubjay.features.memory.models import MemoryKind
@@ -20,7 +21,8 @@ from scrubjay.features.summaries.startup import StartupState, StartupSummaries
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, tool
 
-_STARTED = time.monotonic()
+# Where the age of the process is not known, the time since the first call is given.
+_LOADED = time.monotonic()
 _EMBEDDED = "the store is a local folder opened by this server; there is no separate database server"
 
 
@@ -80,7 +82,7 @@ class HealthcheckResult(Result):
     startup: StartupView
     details: list[str] = Field(description="Problems and notes.")
     version: str
-    uptime: float = Field(description="Seconds since the server loaded its tools.")
+    uptime: float = Field(description="Seconds since the server started.")
 
 
 class StartDatabaseResult(Result):
@@ -133,7 +135,7 @@ async def healthcheck(
         ),
         details=details,
         version=__version__,
-        uptime=round(time.monotonic() - _STARTED, 3),
+        uptime=round(process_age() or time.monotonic() - _LOADED, 3),
     )
 
 

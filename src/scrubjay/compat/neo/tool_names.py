@@ -17,3 +17,6 @@ TOOLS: Final = (
     "import_database",
 )
 """In the order in which Neo lists them."""
+
+FLAT_JOBS: Final = frozenset({"summarize_sessions", "export_database", "import_database"})
+"""Neo knows no jobs: these answer when they are done."""

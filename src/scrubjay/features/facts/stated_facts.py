@@ -83,8 +83,8 @@ _QUOTATION = re.compile(r'"[^"]*[.!?]\s[^"]*"|\u201c[^\u201d]*[.!?]\s[^\u201d]*\
 _ANNOUNCED = re.compile(r":[ \t]*\n.*\Z", re.DOTALL)
 _OPENING = re.compile(
     r"^(?:(?:also|and|so|but|well|ok|okay|yes|no|hi|hello|hey|thanks|thank you|by the way|btw|please|for the record|"
-    r"fyi|just so you know|in general|actually|as of (?:now|today)|right|sorry|important|note)\b"
-    r"[\s,:;!.\u2013\u2014-]*)+",
+    r"fyi|just so you know|in general|actually|as of (?:now|today)|right|sorry|important|note|then)\b"
+    r"[\s,:;!.\u2013\u2014-]*|(?:hm+|fine|great|good|perfect|agreed|alright|sure|understood)\s*[,:;!.\u2013\u2014-]+\s*)+",
     re.IGNORECASE,
 )
 _ADDITIONAL = re.compile(r"\b(?:also|too|as well|additionally|both)\b", re.IGNORECASE)
@@ -228,9 +228,27 @@ _DECIDED = {
             MemoryKind.DECISION,
             FactCategory.WORK,
         ),
+        _Rule(
+            _form(
+                rf"{who}(?:'ll|'re|'m|\s+will|\s+are|\s+am)?\s+{_ADVERBS}(?:go(?:ing)?|went|stick(?:ing)?|stay(?:ing)?)\s+"
+                rf"with\s+{_NO_PRONOUN}(?!the\s+flow\b|what|which|either\b)(?P<thing>.+)"
+            ),
+            MemoryKind.DECISION,
+            FactCategory.WORK,
+            _choice_subject,
+        ),
     )
     for who in ("we", "I")
 }
+# "It must be the cache" is a guess; "the events must be signed" and "... must not contain addresses" are requirements.
+_NO_GUESS = (
+    r"(?!have\b|be\s+(?:(?:a|an|the|this|that|some\w*|any\w*|wrong|broken|missing|due|because|related|on|in|at|there|"
+    r"my|your|our|it|so)\b|\w+ing\b))"
+)
+_NAMED = (
+    r"(?!(?:it|this|that|there|you|he|she|they|i|one|something|some(?:body|one)|which|what|who|these|those|here|if|when|"
+    r"because|so)\b)(?:[\w'\u2019/.-]+\s+){0,5}?[\w'\u2019/.-]+"
+)
 _PERSONAL_DATA = (
     r"(?P<thing>(?:full |first |last )?name|nickname|e-?mail(?: address)?|time ?zone|role|job title|birthday|pronouns|"
     r"native language|mother tongue|user ?name|(?:github |slack )?handle)"
@@ -317,6 +335,25 @@ _RULES: Sequence[_Rule] = (
         MemoryKind.PREFERENCE,
         FactCategory.PERSONAL,
         _thing_subject("what", "habit"),
+    ),
+    _Rule(
+        _form(rf"let'?s\s+(?:go|stick|stay)\s+with\s+{_NO_PRONOUN}(?!the\s+flow\b|what|which|either\b)(?P<thing>.+)"),
+        MemoryKind.DECISION,
+        FactCategory.WORK,
+        _choice_subject,
+    ),
+    _Rule(
+        _form(
+            r"(?!(?:as|how|what|that|here|there|so|if|where|because|such|like|all|this)\b)[\w.+#/-]+"
+            r"(?:\s+[\w.+#/-]+){0,2}?(?<!\bas)(?<!\bhow)(?<!\bwhat)\s+it\s+is(?:\s+then)?[.!]?$"
+        ),
+        MemoryKind.DECISION,
+        FactCategory.WORK,
+    ),
+    _Rule(
+        _form(rf"{_NAMED}\s+(?:must|may\s+(?:not|never|only))\s+{_NO_GUESS}.+"),
+        MemoryKind.DECISION,
+        FactCategory.WORK,
     ),
     _Rule(_form(r"(?:from now on|going forward)\b.+"), MemoryKind.PREFERENCE, FactCategory.PREFERENCES),
     _Rule(

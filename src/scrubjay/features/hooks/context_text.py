@@ -14,6 +14,7 @@ HINTS_HEADING: Final = (
 )
 # One line of context per memory.
 MAX_NOTE_CHARACTERS = 400
+MAX_PLAN_CHARACTERS = 120
 # The limit of `add_memory` for a prompt and for a response.
 MAX_TURN_CHARACTERS = 30_000
 MAX_INPUT_CHARACTERS = 10_000
@@ -41,6 +42,13 @@ def format_note(category: str | None, content: str, warning: str | None = None) 
     line = line if len(line) <= MAX_NOTE_CHARACTERS else f"{line[: MAX_NOTE_CHARACTERS - 1].rstrip()}…"
     labels = "".join(f"[{label}] " for label in (category, warning) if label)
     return f"- {labels}{line}"
+
+
+def format_plan(kind: str, title: str, priority: str, status: str, plan_id: str) -> str:
+    """Return a task or a goal as one line."""
+    line = " ".join(title.split())
+    line = line if len(line) <= MAX_PLAN_CHARACTERS else f"{line[: MAX_PLAN_CHARACTERS - 1].rstrip()}\u2026"
+    return f"- [{kind}] {line} ({priority}, {status}, {plan_id})"
 
 
 def redact_call(call: HookCall) -> HookCall:

@@ -23,3 +23,38 @@ JOIN memory_terms_content AS indexed ON indexed.id = memory.seq
 WHERE memory_terms MATCH :match AND {../memory/queries.visible} AND {is_current}
 ORDER BY memory_terms.rank
 LIMIT :limit
+
+-- tasks --
+-- Open tasks of the project and global ones, by descending priority.
+SELECT task.title, task.rank, task.status, task.id FROM task
+WHERE (task.project_id IS NULL OR task.project_id = :project_id) AND task.status <> 'completed'
+    AND {../../db/sqlite/intact.task}
+ORDER BY task.rank DESC, task.seq
+LIMIT :limit
+
+-- goals --
+-- Unfinished goals of the project and global ones, by descending priority.
+SELECT goal.title, goal.rank, goal.status, goal.id FROM goal
+WHERE (goal.project_id IS NULL OR goal.project_id = :project_id) AND goal.status NOT IN ('completed', 'abandoned')
+    AND {../../db/sqlite/intact.goal}
+ORDER BY goal.rank DESC, goal.seq
+LIMIT :limit
+
+-- latest_sessions --
+-- Sessions of the project with a turn among the latest memories, most recent first.
+{../summaries/queries.latest}
+
+-- summary --
+-- The summary of a session.
+SELECT memory.content, memory.details FROM memory
+WHERE memory.key = :key AND memory.kind = 'summary' AND {../memory/queries.visible} AND {../../db/sqlite/intact.memory}
+LIMIT 1
+
+-- turns --
+-- The latest turns of a session, newest first, with their number.
+SELECT memory.details ->> 'prompt', memory.details ->> 'response', memory.content, count(*) OVER ()
+FROM memory
+WHERE memory.session_id = :session AND memory.kind = 'turn' AND memory.superseded_by IS NULL
+    AND {../memory/queries.visible} AND {../../db/sqlite/intact.memory}
+ORDER BY memory.seq DESC
+LIMIT :limit

@@ -19,13 +19,23 @@ if TYPE_CHECKING:
 
     from scrubjay.features.permissions import rows
     from scrubjay.features.permissions.models import PermissionRule
+    from scrubjay.features.summaries import endings, selection
 else:
     rows = lazy_module("scrubjay.features.permissions.rows")
+    endings = lazy_module("scrubjay.features.summaries.endings")
+    selection = lazy_module("scrubjay.features.summaries.selection")
 
 _SQL = load_queries(__file__, "hook_queries")
 # The agent waits for the hook. A reader waits for a writer only while SQLite recovers the write-ahead log.
 BUSY_SECONDS = 0.2
 FIRST_VERSION_WITH_RULES = 13
+FIRST_VERSION_WITH_PLANS = 14
+# As in `features.tasks.models`, which imports too much for a hook.
+TASK_PRIORITIES = ("low", "medium", "high", "urgent")
+GOAL_PRIORITIES = ("low", "medium", "high", "critical")
+SUMMARY_PREFIX = "summary:"
+# The last session is looked for among the latest memories; of a session without a summary, the latest turns are read.
+LATEST_MEMORIES, LATEST_TURNS = 5_000, 20
 # Rows of older stores have no checksums. A server of this release adds them when it starts.
 FIRST_VERSION_WITH_CHECKSUMS = 20
 # Best matches that are checked for the minimum number of terms.
@@ -38,6 +48,15 @@ class MemoryNote(NamedTuple):
     id: str
     category: str | None
     content: str
+
+
+class PlanNote(NamedTuple):
+    """The part of a task or goal that is shown to an agent."""
+
+    title: str
+    priority: str
+    status: str
+    id: str
 
 
 class EnclosingProject(NamedTuple):
@@ -91,6 +110,42 @@ class HookReader:
         """Return the newest memories of these kinds that are global or belong to the project."""
         values = {"project_id": project_id, "session_id": None, "kinds": json.dumps([*kinds]), "limit": limit}
         return [MemoryNote(*row) for row in self._execute(_SQL["latest"], values)]
+
+    def tasks(self, project_id: str | None, limit: int) -> list[PlanNote]:
+        """Return the open tasks that are global or belong to the project, most urgent first."""
+        return self._plans(_SQL["tasks"], TASK_PRIORITIES, project_id, limit)
+
+    def goals(self, project_id: str | None, limit: int) -> list[PlanNote]:
+        """Return the unfinished goals that are global or belong to the project, most urgent first."""
+        return self._plans(_SQL["goals"], GOAL_PRIORITIES, project_id, limit)
+
+    def last_work(self, project_id: str | None, own_session: str | None) -> "endings.SessionEnding | None":
+        """Return how the last session with turns in the project ended, other than the caller's own."""
+        where = {"project_id": project_id, "session_id": None}
+        recent = {**where, "memories": LATEST_MEMORIES, "limit": 2}
+        for session_id, _ in self._execute(_SQL["latest_sessions"], recent):
+            if session_id != own_session:
+                return self._ending(session_id, where)
+        return None
+
+    def _ending(self, session_id: str, where: Mapping[str, Any]) -> "endings.SessionEnding | None":
+        found = self._execute(_SQL["summary"], {**where, "key": SUMMARY_PREFIX + session_id})
+        turns = self._execute(_SQL["turns"], {**where, "session": session_id, "limit": LATEST_TURNS})
+        if found:
+            content, details = found[0][0], json.loads(found[0][1])
+            if not turns or details.get("turns", details.get("memoryCount", turns[0][3])) >= turns[0][3]:
+                return endings.ending_of_summary(content, details)
+        texts = [
+            (prompt or "", response or "") if prompt or response else ("", text) for prompt, response, text, _ in turns
+        ]
+        outcome = selection.extract_outcome(texts[::-1])
+        return endings.SessionEnding(title=outcome.title, outcome=outcome) if outcome.lines else None
+
+    def _plans(self, sql: str, priorities: tuple[str, ...], project_id: str | None, limit: int) -> list[PlanNote]:
+        if schema_version(self._connection) < FIRST_VERSION_WITH_PLANS:
+            return []
+        found = self._execute(sql, {"project_id": project_id, "limit": limit})
+        return [PlanNote(title, priorities[int(rank)], status, plan_id) for title, rank, status, plan_id in found]
 
     def matching(
         self, project_id: str | None, kinds: Sequence[str], terms: Sequence[str], *, min_terms: int, limit: int

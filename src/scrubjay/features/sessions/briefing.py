@@ -1,5 +1,6 @@
 """Compose the briefing of a new session: project, recent sessions, tasks, goals, preferences and recent memories."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,8 +12,11 @@ from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind
 from scrubjay.features.memory.recall import estimate_tokens
 from scrubjay.features.memory.store import MemoryStore
 from scrubjay.features.projects.models import Project
+from scrubjay.features.sessions.last_session import SessionEndings
 from scrubjay.features.sessions.models import Session, SessionStatus
 from scrubjay.features.sessions.service import SessionService
+from scrubjay.features.summaries.endings import SessionEnding, shorten
+from scrubjay.features.summaries.store import SummaryStore
 from scrubjay.features.tasks.goal_store import GoalStore
 from scrubjay.features.tasks.models import Goal, GoalFilter, Task, TaskFilter
 from scrubjay.features.tasks.store import TaskStore
@@ -30,8 +34,13 @@ MAX_SUMMARY_CHARACTERS = 300
 MAX_PREFERENCE_CHARACTERS = 300
 MAX_MEMORY_CHARACTERS = 80
 MAX_TITLE_CHARACTERS = 120
+# Share of a briefing for the last session, so that tasks, goals and memories fit too.
+LAST_SESSION_SHARE = 0.45
 # Other kinds are excluded: summaries and turns appear with their sessions, preferences in their own section.
 _RECENT_KINDS = (MemoryKind.GENERAL, MemoryKind.DECISION, MemoryKind.CONTEXT, MemoryKind.CORRECTION)
+
+# A summary's title repeats it.
+_REQUEST_LINE = re.compile(r"^Request: .*$\n?", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +56,7 @@ class SessionOverview:
     def note(self) -> str | None:
         """The shortened summary, or the number of calls with the most used tools; None when neither is known."""
         if self.summary is not None:
-            return shorten(self.summary, MAX_SUMMARY_CHARACTERS)
+            return shorten(_REQUEST_LINE.sub("", self.summary), MAX_SUMMARY_CHARACTERS)
         if not self.session.calls:
             return None
         top = ", ".join(f"{tool} {calls}" for tool, calls in [*self.session.tools.items()][:TOP_TOOLS])
@@ -91,6 +100,7 @@ class BriefingService:
         memories: MemoryStore,
         tasks: TaskStore,
         goals: GoalStore,
+        summaries: SummaryStore,
         *,
         clock: Clock = system_clock,
     ) -> None:
@@ -98,6 +108,8 @@ class BriefingService:
         self._memories = memories
         self._tasks = tasks
         self._goals = goals
+        self._summaries = summaries
+        self._endings = SessionEndings(memories)
         self._clock = clock
 
     async def create(
@@ -199,16 +211,46 @@ class BriefingService:
         *,
         with_summaries: bool,
     ) -> tuple[Sequence[SessionOverview], datetime | None]:
-        """Write the recent sessions; return those that fit, and the time of the last activity."""
-        known = await self._sessions.list(project_id, RECENT_SESSIONS + 1)
-        others = [session for session in known if own is None or session.id != own.id][:RECENT_SESSIONS]
+        """Write how the last session ended, and the recent sessions; return those that fit, and the last activity."""
+        others = await self._others(project_id, own, with_turns=with_summaries)
         if not others:
             return (), None
         last_activity = others[0].last_activity
         where = f" to {name}" if name else ""
         page.write(f"Welcome back{where}. The last session here was active {_ago(self._clock() - last_activity)}.")
+        last = await self._last_ending(project_id, others) if with_summaries else None
+        if last is not None:
+            session, ending = last
+            title = shorten(ending.title, MAX_TITLE_CHARACTERS)
+            page.write(f"Last work ({session.id}, {_time(session)}): {title}")
+            for line in ending.lines(round(LAST_SESSION_SHARE * page.characters)):
+                page.write(line)
         past = await self.describe_all(project_id, others, with_summaries=with_summaries)
-        return page.fill("Recent sessions:", [(one, _session_line(one)) for one in past]), last_activity
+        above = last[0].id if last else None
+        entries = [(one, _session_line(one, is_above=one.session.id == above)) for one in past]
+        return page.fill("Recent sessions:", entries), last_activity
+
+    async def _others(self, project_id: str | None, own: Session | None, *, with_turns: bool) -> Sequence[Session]:
+        """Return the recent sessions but the own one, most recently active first; also those known by turns only."""
+        known = {session.id: session for session in await self._sessions.list(project_id, RECENT_SESSIONS + 1)}
+        for session_id, last_turn in (
+            await self._summaries.latest(project_id, RECENT_SESSIONS + 1) if with_turns else ()
+        ):
+            if session_id not in known:
+                known[session_id] = Session(
+                    id=session_id, project_id=project_id, client=None, started_at=last_turn, last_activity=last_turn
+                )
+        others = [session for session in known.values() if own is None or session.id != own.id]
+        return sorted(others, key=lambda session: session.last_activity, reverse=True)[:RECENT_SESSIONS]
+
+    async def _last_ending(
+        self, project_id: str | None, sessions: Sequence[Session]
+    ) -> tuple[Session, SessionEnding] | None:
+        """Return the first of these sessions with content, and how it ended."""
+        for session in sessions:
+            if (ending := await self._endings.read(Visibility(project_id), session.id)) is not None:
+                return session, ending
+        return None
 
     async def _find(self, visibility: Visibility, kinds: tuple[MemoryKind, ...], limit: int) -> Sequence[Memory]:
         return await self._memories.find(visibility, MemoryFilter(kinds=kinds), limit)
@@ -222,6 +264,10 @@ class _BudgetedText:
         self.tokens = 0
         self.left_out = 0
         self.lines: list[str] = []
+
+    @property
+    def characters(self) -> int:
+        return 4 * self._budget
 
     @property
     def text(self) -> str:
@@ -247,20 +293,17 @@ class _BudgetedText:
         return written
 
 
-def shorten(text: str, characters: int) -> str:
-    """Return the text on one line, truncated to this many characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= characters else f"{line[: characters - 1].rstrip()}…"
-
-
 def _line(memory: Memory, characters: int) -> str:
     label = f"[{memory.category}] " if memory.category else ""
     return f"- {label}{shorten(memory.content, characters)}"
 
 
-def _session_line(past: SessionOverview) -> str:
-    when = past.session.last_activity.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f"- {past.session.id}, {when}" + (f": {past.note}" if past.note else "")
+def _session_line(past: SessionOverview, *, is_above: bool) -> str:
+    return f"- {past.session.id}, {_time(past.session)}" + (f": {past.note}" if past.note and not is_above else "")
+
+
+def _time(session: Session) -> str:
+    return session.last_activity.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _task_line(task: Task) -> str:

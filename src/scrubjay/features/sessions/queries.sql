@@ -28,6 +28,14 @@ WHERE client_session.client = :client AND {../../db/sqlite/intact.session}
 ORDER BY client_session.since DESC
 LIMIT 1
 
+-- current_id --
+-- Return what identifies the session that a client entered last, without counting its calls.
+SELECT session.id, session.project_id, session.last_activity, session.ended_at
+FROM client_session JOIN session ON session.seq = client_session.session_seq
+WHERE client_session.client = :client AND {../../db/sqlite/intact.session}
+ORDER BY client_session.since DESC
+LIMIT 1
+
 -- summaries --
 -- Return the visible summaries of sessions by session id.
 SELECT substr(memory.key, length(:prefix) + 1), memory.content

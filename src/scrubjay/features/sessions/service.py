@@ -24,6 +24,19 @@ class SessionService:
         await self._flush()
         return await self._store.start(project.id, client, session_id)
 
+    async def enter(self, project_id: str | None, client: str | None) -> str | None:
+        """Return the id of the client's current session in this project, started if there is none.
+
+        Implements `ConnectionSessions`. Buffered calls are not written first: a session that starts now also takes the
+        calls of the last moments.
+        """
+        if client is None:
+            return None
+        if (found := await self._store.current_id(project_id, client)) is not None:
+            return found
+        started, _ = await self._store.start(project_id, client, None)
+        return started.id
+
     async def current(self, project_id: str | None, client: str | None) -> Session | None:
         """Return the client's current session if it belongs to this project."""
         await self._flush()

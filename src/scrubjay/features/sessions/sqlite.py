@@ -67,6 +67,19 @@ class SqliteSessions:
 
         return await self._readers.read(work)
 
+    async def current_id(self, project_id: str | None, client: str) -> str | None:
+        def work(connection: Connection) -> str | None:
+            for session_id, project, last_activity, ended_at in connection.execute(
+                _SQL["current_id"], {"client": client}
+            ):
+                if project == project_id and not is_over(
+                    moment(last_activity), optional_moment(ended_at), self._clock()
+                ):
+                    return str(session_id)
+            return None
+
+        return await self._readers.read(work)
+
     async def get(self, project_id: str | None, session_id: str) -> Session | None:
         found = await self._readers.read(
             lambda connection: _one(connection, "get", {"project": project_id, "id": session_id})

@@ -32,6 +32,10 @@ class SessionStore(Protocol):
         """Return the client's current session, unless it is over."""
         ...
 
+    async def current_id(self, project_id: str | None, client: str) -> str | None:
+        """Return the id of the client's current session if it belongs to this project, without reading its calls."""
+        ...
+
     async def get(self, project_id: str | None, session_id: str) -> Session | None: ...
 
     async def list(self, project_id: str | None, limit: int) -> Sequence[Session]:

@@ -11,11 +11,12 @@ from scrubjay.features.projects.arguments import ProjectReference
 from scrubjay.features.projects.models import Project
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.projects.tools import ProjectView, project_view
-from scrubjay.features.sessions.briefing import BriefingService, SessionOverview, shorten
+from scrubjay.features.sessions.briefing import BriefingService, SessionOverview
 from scrubjay.features.sessions.export import SessionExporter
 from scrubjay.features.sessions.models import SessionStatus, ToolCall
 from scrubjay.features.sessions.redaction import redact_calls
 from scrubjay.features.sessions.service import SessionService
+from scrubjay.features.summaries.endings import shorten
 from scrubjay.features.tasks.models import Goal, GoalPriority, GoalStatus, Task, TaskPriority, TaskStatus
 from scrubjay.tooling.arguments import Label, visible_client
 from scrubjay.tooling.context import CallContext

@@ -8,8 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from scrubjay.features.summaries import cues
+from scrubjay.features.summaries.mentioned_files import find_files
 from scrubjay.features.summaries.models import SessionMaterial, SummaryCategory, Turn, WorkScores
-from scrubjay.features.summaries.technologies import PATH, find_technologies
+from scrubjay.features.summaries.technologies import find_technologies
+from scrubjay.features.summaries.validity import JudgedSession, Kind, content
 from scrubjay.search_index.terms import significant_terms
 
 # Words that indicate a category of work. A word of a prompt counts twice as much as one of a response.
@@ -49,21 +52,18 @@ _CATEGORY_PATTERNS = {
 PROMPT_WEIGHT = 2
 # One word in a prompt. Less is not enough.
 MIN_EVIDENCE = 2
+# A turn is more than small talk if its prompt has this many terms, or if its answer reports something about it.
+MIN_REQUEST_TERMS, MIN_ASKED_TERMS, MIN_SAID_TERMS = 5, 2, 3
+# Quality and productivity count from this many terms on, and in full with that many more; names of files, code or
+# technologies count as half of it.
+SMALL_TALK_TERMS, ENOUGH_TERMS = 8, 8
+SIGNS_OF_WORK = 0.5
+# Validity of a result that counts as done.
+MIN_VALIDITY = 0.5
 
-DONE = re.compile(
-    r"\b(?:done|fixed|implemented|completed?|finished|resolved|solved|works? now|working now|is working|passes|passed|"
-    r"(?:tests|checks) (?:now )?pass|all green|added|created|updated|removed|renamed|refactored|deployed|released|"
-    r"merged|written|wrote|decided|chose)\b",
-    re.IGNORECASE,
-)
 _UNDONE = re.compile(
     r"\b(?:(?:still|again|now) (?:fail\w*|broken|crash\w*)|could not|couldn't|cannot|can't|unable to|"
     r"not (?:yet )?(?:done|fixed|working|possible|finished)|(?:does|did)(?: not|n't) work|gave up|blocked)\b",
-    re.IGNORECASE,
-)
-_FRICTION = re.compile(
-    r"\b(?:no,|wrong|that'?s not|not what i|still (?:fail\w*|broken|not|wrong|does)|again\b.{0,20}\bfail\w*|undo|"
-    r"revert|you (?:forgot|missed|broke|ignored)|(?:does|did)(?: not|n't) work|try again|same (?:error|problem))",
     re.IGNORECASE,
 )
 _SIGNIFICANT = re.compile(
@@ -88,48 +88,107 @@ def classify(material: SessionMaterial) -> SummaryCategory:
     return best if most >= MIN_EVIDENCE and most > second else SummaryCategory.OTHER
 
 
-def count_evidence(material: SessionMaterial) -> dict[str, float]:
-    """Return the counts that the scores are computed from."""
+def count_evidence(material: SessionMaterial, session: JudgedSession) -> dict[str, float]:
+    """Return the counts that the scores are computed from; `session` holds the judged utterances of its turns."""
     turns = material.turns
     texts = [text for turn in turns for text in (turn.prompt, turn.response)]
-    last = turns[-1].response if turns else ""
+    working = [number for number in range(len(turns)) if _is_work(session, number)]
+    files = len({file for text in texts for file in find_files(text)})
+    technologies = len(find_technologies(texts))
+    code_lines = sum(code.count("\n") for text in texts for code in _FENCED.findall(text))
+    has_signs = bool(files or technologies or code_lines or material.facts)
     return {
         "turns": len(turns),
+        "working": len(working),
         "facts": len(material.facts),
         "importance": round(sum(fact.importance for fact in material.facts), 3),
-        "files": len({found.group() for text in texts for found in PATH.finditer(text)}),
-        "technologies": len(find_technologies(texts)),
-        "codeLines": sum(code.count("\n") for text in texts for code in _FENCED.findall(text)),
+        "files": files,
+        "technologies": technologies,
+        "codeLines": code_lines,
         "thoughtWords": sum(len(turn.thought.split()) for turn in turns),
-        "done": sum(bool(DONE.search(turn.response)) for turn in turns),
-        "undone": sum(bool(_UNDONE.search(turn.response)) for turn in turns),
-        "friction": sum(bool(_FRICTION.search(turn.prompt)) for turn in turns),
+        "done": sum(_results(session, number) > 0 for number in working),
+        "undone": sum(bool(_UNDONE.search(turns[number].response)) for number in working),
+        "friction": sum(_is_friction(session, number) for number in working),
         "weightyWords": sum(
             len(_SIGNIFICANT.findall(text)) for text in [*texts, *(fact.text for fact in material.facts)]
         ),
-        "focus": round(_focus(turns), 3),
-        "endsDone": 0.0 if _UNDONE.search(last) else 1.0 if DONE.search(last) else 0.5,
+        "focus": round(_focus([turns[number] for number in working]), 3),
+        "endsDone": _end(session, working, turns),
+        "substance": round(_substance(session, working, has_signs=has_signs), 3),
     }
 
 
 def compute_scores(evidence: Mapping[str, float]) -> WorkScores:
-    """Return the scores for these counts."""
-    turns = evidence["turns"] or 1
+    """Return the scores for these counts; a session of greetings has none."""
+    if not evidence["working"] and not evidence["facts"]:
+        return WorkScores(quality=0, productivity=0, impact=0, complexity=0)
+    turns = evidence["working"] or 1
     flow = 1 - evidence["friction"] / turns
     return WorkScores(
-        quality=_points((flow, 60), (evidence["focus"], 40)),
-        productivity=_points((evidence["done"] / turns, 60), (evidence["endsDone"], 40)),
+        quality=round(evidence["substance"] * _points((flow, 60), (evidence["focus"], 40))),
+        productivity=round(evidence["substance"] * _points((evidence["done"] / turns, 60), (evidence["endsDone"], 40))),
         impact=_points(
             (evidence["importance"] / 3, 40), (evidence["files"] / 10, 30), (evidence["weightyWords"] / 8, 30)
         ),
         complexity=_points(
             (evidence["files"] / 10, 30),
-            (evidence["turns"] / 20, 25),
+            (turns / 20, 25),
             (evidence["codeLines"] / 200, 20),
             (evidence["technologies"] / 6, 15),
             (evidence["thoughtWords"] / 1000, 10),
         ),
     )
+
+
+def _is_work(session: JudgedSession, turn: int) -> bool:
+    """Return False for greetings, thanks and small talk."""
+    asked = frozenset[str]().union(*(content(one.utterance) for one in session.prompt(turn)))
+    if len(asked) >= MIN_REQUEST_TERMS:
+        return True
+    if session.prompt(turn) and not asked:
+        return False
+    said = [one.utterance for one in session.answer(turn) if one.kind in (Kind.CLAIM, Kind.FINDING)]
+    news = [content(utterance) for utterance in said if len(content(utterance)) >= MIN_SAID_TERMS]
+    if not session.prompt(turn) or any(terms & asked for terms in news):
+        return bool(news)
+    is_report = len(news) > 1 or any(find_files(one.text) or cues.FINDING.search(one.text) for one in said)
+    return len(asked) >= MIN_ASKED_TERMS and is_report
+
+
+def _substance(session: JudgedSession, working: Sequence[int], *, has_signs: bool) -> float:
+    """Return how much was asked for and reported, 0 to 1: a few words are no session to judge."""
+    said = [one for turn in working for one in (*session.prompt(turn), *session.answer(turn))]
+    terms = frozenset[str]().union(
+        *(content(one.utterance) for one in said if one.utterance.by_user or one.kind in (Kind.CLAIM, Kind.FINDING))
+    )
+    return min(1.0, max(0, len(terms) - SMALL_TALK_TERMS) / ENOUGH_TERMS + SIGNS_OF_WORK * has_signs)
+
+
+def _results(session: JudgedSession, turn: int) -> int:
+    """Return the number of results of a turn that hold at the end."""
+    return sum(
+        one.kind is Kind.CLAIM and one.validity >= MIN_VALIDITY and not cues.NOT_DONE.search(one.utterance.text)
+        for one in session.answer(turn)
+    )
+
+
+def _is_friction(session: JudgedSession, turn: int) -> bool:
+    """Return True if the prompt rejects the answer before it or reports that it failed."""
+    return any(
+        one.kind is not Kind.QUESTION
+        and (cues.REJECTION.search(one.utterance.text) or cues.PROBLEM.search(one.utterance.text))
+        for one in (session.prompt(turn) if turn else ())
+    )
+
+
+def _end(session: JudgedSession, working: Sequence[int], turns: Sequence[Turn]) -> float:
+    """Return 1 if the last working turn ends with something done, 0 if with something not done, else 0.5."""
+    last = working[-1] if working else len(turns) - 1
+    if last < 0:
+        return 0.5
+    if _UNDONE.search(turns[last].response):
+        return 0.0
+    return 1.0 if _results(session, last) else 0.5
 
 
 def _points(*parts: tuple[float, int]) -> int:

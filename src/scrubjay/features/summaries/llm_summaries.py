@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
 from scrubjay.core.errors import Unavailable
-from scrubjay.features.summaries.extractive import MAX_TECHNOLOGIES, clip_title
+from scrubjay.features.summaries.extractive import MAX_TECHNOLOGIES
 from scrubjay.features.summaries.models import (
     GenerationMethod,
     Level,
@@ -17,6 +17,7 @@ from scrubjay.features.summaries.models import (
     Turn,
     WorkScores,
 )
+from scrubjay.features.summaries.titles import clip_title
 from scrubjay.models.completion import Completer, Completion, Prompt, PromptMessage, quote_material
 from scrubjay.models.failures import FailureReason, unavailable
 from scrubjay.models.json_answers import read_object

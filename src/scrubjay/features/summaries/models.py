@@ -7,6 +7,7 @@ from enum import IntEnum, StrEnum
 from typing import ClassVar
 
 from scrubjay.core.scopes import Scope
+from scrubjay.features.summaries.outcome import SessionOutcome
 
 
 class Level(IntEnum):
@@ -93,6 +94,8 @@ class Summary:
     """Fields that the language model omitted and rules filled in."""
     evidence: Mapping[str, float] = field(default_factory=dict[str, float])
     """Counts behind the scores that rules computed."""
+    outcome: SessionOutcome | None = None
+    """What the next session needs, by rules; None for a day or a week, and for a summary made elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

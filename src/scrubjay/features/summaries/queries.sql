@@ -25,6 +25,18 @@ WHERE (:ended_before IS NULL OR session.last_at < :ended_before)
     )
 ORDER BY session.last_at, session.session_id, audience.id
 
+-- latest --
+-- Sessions of the project, or of none, with a turn among the latest memories, most recent first.
+SELECT memory.session_id, max(coalesce(memory.occurred_at, memory.recorded_at)) AS last_at
+FROM memory JOIN audience ON audience.id = memory.audience_id
+WHERE memory.seq > (SELECT coalesce(max(latest.seq), 0) FROM memory AS latest) - :memories
+    AND memory.kind = 'turn' AND memory.superseded_by IS NULL AND memory.session_id IS NOT NULL
+    AND audience.project_id IS :project_id
+    AND {../memory/queries.visible} AND {../../db/sqlite/intact.memory}
+GROUP BY memory.session_id
+ORDER BY last_at DESC
+LIMIT :limit
+
 -- periods --
 -- Days or weeks with summarised parts that are not in the period's own summary.
 WITH period AS (

@@ -33,7 +33,9 @@ from scrubjay.features.summaries.models import (
     Turn,
     WorkScores,
 )
+from scrubjay.features.summaries.outcome import outcome_details, outcome_from
 from scrubjay.features.summaries.store import SummaryStore
+from scrubjay.features.summaries.titles import clip_title
 
 if TYPE_CHECKING:
     from scrubjay.features.summaries import extractive, llm_summaries
@@ -219,7 +221,7 @@ class Summariser:
             facts=[SessionFact(memory.content, memory.importance) for memory in own_facts],
         )
         by_rule = await anyio.to_thread.run_sync(extractive.summarise_session, material)
-        by_rule = replace(by_rule, title=by_rule.title or extractive.clip_title(f"Session {session.name}"))
+        by_rule = replace(by_rule, title=by_rule.title or clip_title(f"Session {session.name}"))
         llm = self._llm
         generated = await _generate(by_rule, None if llm is None else llm.summarise_session(material, by_rule))
         details = {
@@ -378,6 +380,7 @@ def to_summary(memory: Memory) -> Summary:
         model=details.get("model"),
         rule_fields=tuple(details.get("byRule", ())),
         evidence=details.get("evidence", {}),
+        outcome=outcome_from(details),
     )
 
 
@@ -391,6 +394,7 @@ def _fields(summary: Summary) -> dict[str, Any]:
         "model": summary.model,
         "byRule": list(summary.rule_fields),
         "evidence": dict(summary.evidence),
+        **({"outcome": outcome_details(summary.outcome)} if summary.outcome else {}),
     }
 
 

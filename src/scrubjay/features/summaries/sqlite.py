@@ -5,12 +5,14 @@ from datetime import datetime
 from typing import Any
 
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.db.sqlite.columns import microseconds, optional_microseconds
+from scrubjay.db.sqlite.columns import microseconds, moment, optional_microseconds
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.threads import Readers
 from scrubjay.features.summaries.models import KEY_PREFIXES, Level, PendingPeriod, PendingSession
 
 _SQL = load_queries(__file__)
+# Number of latest memories in which `latest` looks for turns.
+LATEST_MEMORIES = 5_000
 # Names of periods as formats of strftime.
 _FORMS = {Level.DAY: "%Y-%m-%d", Level.WEEK: "%G-W%V"}
 
@@ -30,6 +32,14 @@ class SqliteSummaries:
 
     async def session(self, visibility: Visibility, session_id: str) -> Sequence[PendingSession]:
         return await self._sessions(visibility, with_model=False, ended_before=None, only=session_id)
+
+    async def latest(self, project_id: str | None, limit: int) -> Sequence[tuple[str, datetime]]:
+        values = {"project_id": project_id, "session_id": None, "memories": LATEST_MEMORIES, "limit": limit}
+        return await self._readers.read(
+            lambda connection: [
+                (session_id, moment(last_at)) for session_id, last_at in connection.execute(_SQL["latest"], values)
+            ]
+        )
 
     async def periods(
         self, visibility: Visibility | None, level: Level, *, with_model: bool, before: datetime

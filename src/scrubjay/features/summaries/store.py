@@ -28,6 +28,14 @@ class SummaryStore(Protocol):
         """Return this session once for each scope in which it has visible turns."""
         ...
 
+    async def latest(self, project_id: str | None, limit: int) -> Sequence[tuple[str, datetime]]:
+        """Return the sessions of this project, or of none, with recent turns, and the time of the last one.
+
+        Most recent first, without private turns. Only the latest memories of the store are searched, so that the cost
+        does not grow with the store.
+        """
+        ...
+
     async def periods(
         self, visibility: Visibility | None, level: Level, *, with_model: bool, before: datetime
     ) -> Sequence[PendingPeriod]:

@@ -265,13 +265,19 @@ def _failure(failed: FailedSummary) -> SummaryFailure:
     return SummaryFailure(name=failed.name, level=failed.level, error=ErrorView.of(failed.error))
 
 
+def _made_at(memory: Memory) -> datetime:
+    """Return when a summary was made; one of another system was made at the time that it brought along."""
+    is_imported = "origin" in memory.provenance
+    return memory.occurred_at if is_imported and memory.occurred_at is not None else memory.updated_at
+
+
 def _fields(memory: Memory) -> dict[str, Any]:
     details = memory.details
     scores = ("quality", "productivity", "impact", "complexity")
     return {
         "id": _summary_id(memory),
         "sessionId": details.get("sessionId"),
-        "timestamp": memory.updated_at,
+        "timestamp": _made_at(memory),
         "title": details.get("title", ""),
         "summary": details.get("summary", memory.content),
         "category": memory.category,

@@ -15,6 +15,7 @@ from scrubjay.features.memory.recall import Order, RecallOptions
 from scrubjay.features.memory.service import MemoryService
 from scrubjay.features.projects.arguments import project_id_of
 from scrubjay.features.projects.service import ProjectService
+from scrubjay.features.turns.connection_sessions import ConnectionSessions
 from scrubjay.tooling.arguments import Label, provenance_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
@@ -38,7 +39,9 @@ class AddMemoryRequest(Request):
     thought: str = Field(max_length=MAX_PART, description="The agent's reasoning before the answer.")
     response: str = Field(max_length=MAX_PART, description="The agent's answer.")
     sessionId: Label | None = Field(  # noqa: N815 - the documented name
-        default=None, description="Session of the turn; default: a new session."
+        default=None,
+        description="Session of the turn. Default: the current session of this connection, as session_start and "
+        "session_history show it; a new one if the protocol does not identify clients.",
     )
 
 
@@ -99,13 +102,18 @@ class QueryTurnsResult(Result):
 
 @tool("turns")
 async def add_memory(
-    request: AddMemoryRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+    request: AddMemoryRequest,
+    memory: MemoryService,
+    projects: ProjectService,
+    sessions: ConnectionSessions,
+    context: CallContext,
 ) -> AddMemoryResult:
     """Store one conversation turn: prompt, thought and response.
 
     Call it before you answer, so that the turn is kept if the conversation ends.
     """
-    session_id = request.sessionId or new_id("ses")
+    project_id = await project_id_of(None, projects, context, make=True)
+    session_id = request.sessionId or await sessions.enter(project_id, context.client) or new_id("ses")
     draft = Draft(
         content=f"User Prompt: {request.prompt}\nAgent Thought: {request.thought}\nAgent Response: {request.response}",
         session_id=session_id,
@@ -113,7 +121,7 @@ async def add_memory(
         details={"prompt": request.prompt, "thought": request.thought, "response": request.response},
         provenance=provenance_of(context, "add_memory"),
     )
-    (outcome,) = await memory.remember([draft], await project_id_of(None, projects, context, make=True))
+    (outcome,) = await memory.remember([draft], project_id)
     return AddMemoryResult(
         id=outcome.memory.id,
         sessionId=session_id,

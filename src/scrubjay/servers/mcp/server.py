@@ -5,7 +5,7 @@ import math
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
 from mcp.server.caching import CacheHint
@@ -39,6 +39,7 @@ from scrubjay.servers.mcp.resources import ANNOUNCE_SECONDS, RequestContext, Res
 from scrubjay.servers.mcp.text import transportable
 from scrubjay.servers.mcp.tool_methods import AddMethods, ListParams, ToolMethods, without_schemas
 from scrubjay.tooling.context import CallContext
+from scrubjay.tooling.job_view import JobView, flat_result
 from scrubjay.tooling.remote_tools import ForeignAnswer, ForeignTool
 from scrubjay.tooling.served_tools import ServedTools
 
@@ -90,11 +91,11 @@ class _ToolHandlers:
         except ScrubjayError as error:
             raise protocol_error(error) from error
         page, cursor = page_of(tools, lambda tool: tool.name, params, params.limit or PAGE_SIZE)
-        listed = [_listed_tool(tool) for tool in page]
+        listed = [self._listed(tool) for tool in page]
         return ListToolsResult(tools=[*map(without_schemas, listed)] if params.lazy else listed, next_cursor=cursor)
 
     def describe(self, name: str) -> ListedTool:
-        return _listed_tool(self.served().dispatcher.registry.get(name))
+        return self._listed(self.served().dispatcher.registry.get(name))
 
     async def call_json(self, ctx: RequestContext, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         answer = await self.served().dispatcher.call(tool, arguments, self.context(ctx))
@@ -102,8 +103,12 @@ class _ToolHandlers:
 
     async def call_tool(self, ctx: RequestContext, params: CallToolRequestParams) -> CallToolResult:
         try:
-            context = self.context(ctx)
-            result = await self.served().dispatcher.call(params.name, params.arguments or {}, context)
+            context, served = self.context(ctx), self.served()
+            if params.name in served.flat_jobs:
+                context = replace(context, patience=None)
+            result = await served.dispatcher.call(params.name, params.arguments or {}, context)
+            if params.name in served.flat_jobs and isinstance(result, JobView):
+                result = flat_result(cast("JobView[BaseModel]", result))
             return _call_result(result, is_modern=ctx.protocol_version in MODERN_PROTOCOL_VERSIONS)
         except ScrubjayError as error:
             return call_failure(error)
@@ -131,6 +136,9 @@ class _ToolHandlers:
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         registry = self.served().dispatcher.registry
         return registry.get(name).input_schema if name in registry else None
+
+    def _listed(self, tool: "Tool") -> ListedTool:
+        return _listed_tool(replace(tool, runs_as_job=False) if tool.name in self.served().flat_jobs else tool)
 
     def _client(self, ctx: RequestContext) -> str | None:
         if ctx.request is None:
