@@ -1,5 +1,6 @@
 """Ask the stores that can answer a question, within a time limit, and combine what they return."""
 
+import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +22,18 @@ from scrubjay.features.answers.routing import (
     analyze,
     decide,
     topic_for_working,
+    with_known_entities,
 )
-from scrubjay.features.answers.synthesis import WITHOUT_MODEL, AnswerSource, Synthesis, compose, extract, with_notes
-from scrubjay.features.knowledge.mentions import DIRECT_SCORE, MentionFinder, RelevantTriple
+from scrubjay.features.answers.synthesis import (
+    WITHOUT_MODEL,
+    AnswerMethod,
+    AnswerSource,
+    Synthesis,
+    compose,
+    extract,
+    with_notes,
+)
+from scrubjay.features.knowledge.mentions import MentionFinder, Mentions, RelevantTriple
 from scrubjay.features.knowledge.models import GraphScope
 from scrubjay.features.memory.models import MemoryFilter
 from scrubjay.features.memory.ranking.presets import Preset
@@ -34,6 +44,8 @@ from scrubjay.features.working_memory.service import ItemMatch, WorkingMemory
 from scrubjay.models.completion import Completer, Prompt, PromptMessage
 from scrubjay.models.failures import FailureReason
 from scrubjay.search_index.terms import significant_terms, terms
+
+logger = logging.getLogger("scrubjay.features.answers")
 
 _Ask = Callable[[], Awaitable[tuple[int, str | None]]]
 """Queries one store; returns the number of results and, if the search was degraded, the reason."""
@@ -54,6 +66,8 @@ ROUTING_TIME_SHARE = 0.25
 # Confidence of a routing decision made by a language model.
 MODEL_CONFIDENCE = 0.85
 MAX_ROUTING_TOKENS = 200
+# Time limit for looking up the names in a question, which takes less than a millisecond.
+NAMES_SECONDS = 1.0
 
 NOTHING_WITHHELD: Mapping[StoreName, str] = MappingProxyType({})
 
@@ -136,6 +150,8 @@ class _StoreResults:
     episodic: RecallOutcome | None = None
     semantic: Sequence[RelevantTriple] | None = None
     working: Sequence[ItemMatch] | None = None
+    names: Sequence[str] = ()
+    """The entities of the knowledge graph that the question names."""
 
 
 class AnswerService:
@@ -177,11 +193,14 @@ class AnswerService:
         deadline = started + timeout
         analysis = analyze(query)
         decision, notes = await self._route(query, timeout * ROUTING_TIME_SHARE, on_step)
+        can_read_graph = StoreName.SEMANTIC not in withheld
+        mentions = await self._mentions(query, visibility.project_id, deadline) if can_read_graph else None
+        decision = with_known_entities(decision, _names(mentions))
         for note in notes:
             on_step(AnswerStep(StepKind.FALLBACK, note))
         on_step(AnswerStep(StepKind.ROUTING, decision.reasoning, decision.confidence))
         results = await self._query_stores(
-            query, decision, analysis, visibility, working_scope, withheld, code_reader, deadline, on_step
+            query, decision, analysis, visibility, working_scope, withheld, mentions, code_reader, deadline, on_step
         )
         synthesis = await self._synthesise(query, decision, results, deadline, on_step)
         if synthesis.text is None:
@@ -193,9 +212,29 @@ class AnswerService:
             episodic=results.episodic,
             semantic=results.semantic,
             working=results.working,
-            synthesis=with_notes(synthesis, *notes, *_gaps(results.outcomes.values())),
+            synthesis=with_notes(
+                synthesis, *notes, *_gaps(results.outcomes.values()), *_further_relations(results, synthesis)
+            ),
             seconds=anyio.current_time() - started,
         )
+
+    async def route_by_rules(self, query: str, project_id: str | None, *, can_read_graph: bool) -> RoutingDecision:
+        """Return the stores that `ask` would query without a language model, which reads only names of entities."""
+        deadline = anyio.current_time() + NAMES_SECONDS
+        mentions = await self._mentions(query, project_id, deadline) if can_read_graph else None
+        return with_known_entities(decide(query), _names(mentions))
+
+    async def _mentions(self, query: str, project_id: str | None, deadline: float) -> Mentions | None:
+        """Return the entities that a question names; None if the graph is switched off or does not respond."""
+        if self._relations is None:
+            return None
+        found: Mentions | None = None
+        with anyio.move_on_after(max(0.0, min(NAMES_SECONDS, deadline - anyio.current_time()))):
+            try:
+                found = await self._relations.mentions_in(GraphScope(project_id), query)
+            except ScrubjayError as error:
+                logger.warning("the names of entities could not be read", extra={"problem": error.message})
+        return found
 
     async def _query_stores(
         self,
@@ -205,6 +244,7 @@ class AnswerService:
         visibility: Visibility,
         working_scope: WorkingScope | None,
         withheld: Mapping[StoreName, str],
+        mentions: Mentions | None,
         code_reader: Caller | None,
         deadline: float,
         on_step: StepListener,
@@ -215,7 +255,8 @@ class AnswerService:
             {
                 store: self._initial_outcome(store, roles.get(store), working_scope, withheld.get(store))
                 for store in StoreName
-            }
+            },
+            names=_names(mentions),
         )
         for outcome in results.outcomes.values():
             if outcome.status is Status.UNAVAILABLE:
@@ -227,8 +268,11 @@ class AnswerService:
             return len(results.episodic.hits), results.episodic.degraded
 
         async def ask_semantic(relations: MentionFinder) -> tuple[int, str | None]:
-            limit = RELATION_LIMIT if roles[StoreName.SEMANTIC] is Role.PRIMARY else SECONDARY_LIMIT
-            results.semantic = await relations.relevant_triples(GraphScope(visibility.project_id), query, limit)
+            scope = GraphScope(visibility.project_id)
+            found = await relations.relevant_triples(scope, query, RELATION_LIMIT, mentions)
+            if roles[StoreName.SEMANTIC] is not Role.PRIMARY:
+                found = [one for place, one in enumerate(found) if one.is_direct or place < SECONDARY_LIMIT]
+            results.semantic = found
             return len(results.semantic), None
 
         async def ask_working(working_scope: WorkingScope) -> tuple[int, str | None]:
@@ -348,6 +392,10 @@ def _stop_terms() -> frozenset[str]:
     return frozenset(terms(_NO_TOPIC))
 
 
+def _names(mentions: Mentions | None) -> list[str]:
+    return [entity.name for entity in mentions.entities] if mentions is not None else []
+
+
 def _assign_roles(decision: RoutingDecision) -> dict[StoreName, Role]:
     roles = {decision.primary: Role.PRIMARY, **dict.fromkeys(decision.secondary, Role.SECONDARY)}
     roles.setdefault(StoreName.WORKING, Role.JOINED)
@@ -416,6 +464,15 @@ def _gaps(outcomes: Iterable[StoreOutcome]) -> list[str]:
     ]
 
 
+def _further_relations(results: _StoreResults, synthesis: Synthesis) -> list[str]:
+    """Return a note if more relations answer the question than an extractive answer cites."""
+    cited = sum(one.source.store == StoreName.SEMANTIC for one in synthesis.citations)
+    further = sum(one.is_direct for one in results.semantic or ()) - cited
+    if synthesis.method is not AnswerMethod.EXTRACTIVE or further <= 0:
+        return []
+    return [f"{further} more relations answer the question; they are in the results, the nearest first"]
+
+
 def _sources(decision: RoutingDecision, results: _StoreResults) -> list[AnswerSource]:
     """Merge the results of all stores, best first; keep the better one of duplicates."""
     from_working = [
@@ -432,6 +489,7 @@ def _sources(decision: RoutingDecision, results: _StoreResults) -> list[AnswerSo
     ]
     if from_working and decision.primary is StoreName.WORKING:
         return from_working
+    named = [name.casefold() for name in results.names] if any(one.is_direct for one in results.semantic or ()) else []
     memories = [
         AnswerSource(
             id=hit.memory.id,
@@ -440,7 +498,8 @@ def _sources(decision: RoutingDecision, results: _StoreResults) -> list[AnswerSo
             at=hit.memory.true_since,
             score=hit.score,
             relevance=hit.relevance,
-            confirmed=hit.confirmed,
+            # Beside relations that answer, a memory that names none of the entities is about something else.
+            confirmed=hit.confirmed and (not named or any(name in hit.memory.content.casefold() for name in named)),
             conflicts=hit.memory.conflicts,
             warning=hit.review.warning if hit.review else None,
         )
@@ -454,7 +513,7 @@ def _sources(decision: RoutingDecision, results: _StoreResults) -> list[AnswerSo
             at=one.triple.created_at,
             score=one.score * one.triple.confidence,
             relevance=one.score,
-            confirmed=one.score >= DIRECT_SCORE,
+            confirmed=one.is_direct,
         )
         for one in results.semantic or ()
     ]
