@@ -300,6 +300,8 @@ class Learned:
     patterns: Sequence[Lesson] = ()
     """Updated values: new patterns, and known patterns that this episode confirms."""
     heuristics: Sequence[Lesson] = ()
+    applied: Sequence[str] = ()
+    """Ids of the known patterns that the episode applied."""
 
 
 class Learner(Protocol):

@@ -245,7 +245,15 @@ class EpisodeService:
         ended = replace(ended, salient_features=salient_features(ended), reward=reward_of(ended))
         learned = await self._learned(ended)
         patterns, heuristics = (one.id for one in learned.patterns), (one.id for one in learned.heuristics)
-        return replace(ended, patterns=tuple(patterns), heuristics=tuple(heuristics)), learned
+        return (
+            replace(
+                ended,
+                patterns=tuple(patterns),
+                heuristics=tuple(heuristics),
+                applied_patterns=tuple(learned.applied) or ended.applied_patterns,
+            ),
+            learned,
+        )
 
     async def _learned(self, ended: Episode) -> Learned:
         """Return the lessons; none when learning fails, because a failure must not block the completion."""
