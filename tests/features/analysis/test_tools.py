@@ -143,7 +143,7 @@ async def test_080_resource_use_is_measured() -> None:
 
 async def test_082_a_forecast_uses_the_season_that_the_same_answer_reports(tmp_path: Path) -> None:
     week = [820, 905, 911, 890, 860, 310, 240]  # requests a day; fewer at the weekend
-    days = [week[day % 7] + (day * 37) % 23 for day in range(7 * 8)]
+    days = [float(week[day % 7] + (day * 37) % 23) for day in range(7 * 8)]
     answer = await analyse(tmp_path, "comprehensive", {"requests": days}, forecast_horizon=7)
     (trend,) = answer["statistical_results"]["trends"]
     (forecast,) = answer["predictive_results"]["forecasts"]

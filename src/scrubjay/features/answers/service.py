@@ -1,6 +1,5 @@
 """Ask the stores that can answer a question, within a time limit, and combine what they return."""
 
-import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from scrubjay.core.callers import Caller
 from scrubjay.core.errors import InvalidRequest, ScrubjayError, Unavailable
 from scrubjay.core.progress import AnswerStep, StepKind, StepListener, ignore_step
 from scrubjay.core.scopes import Visibility
+from scrubjay.features.answers.router import QuestionRouter, entity_names
 from scrubjay.features.answers.routing import (
     QueryType,
     QuestionAnalysis,
@@ -45,8 +45,6 @@ from scrubjay.models.completion import Completer, Prompt, PromptMessage
 from scrubjay.models.failures import FailureReason
 from scrubjay.search_index.terms import significant_terms, terms
 
-logger = logging.getLogger("scrubjay.features.answers")
-
 _Ask = Callable[[], Awaitable[tuple[int, str | None]]]
 """Queries one store; returns the number of results and, if the search was degraded, the reason."""
 
@@ -66,8 +64,6 @@ ROUTING_TIME_SHARE = 0.25
 # Confidence of a routing decision made by a language model.
 MODEL_CONFIDENCE = 0.85
 MAX_ROUTING_TOKENS = 200
-# Time limit for looking up the names in a question, which takes less than a millisecond.
-NAMES_SECONDS = 1.0
 
 NOTHING_WITHHELD: Mapping[StoreName, str] = MappingProxyType({})
 
@@ -167,6 +163,7 @@ class AnswerService:
         """Pass `relations=None` to switch the semantic store off."""
         self._memory = memory
         self._relations = relations
+        self._router = QuestionRouter(relations)
         self._working = working
         self._completer = completer
 
@@ -194,8 +191,9 @@ class AnswerService:
         analysis = analyze(query)
         decision, notes = await self._route(query, timeout * ROUTING_TIME_SHARE, on_step)
         can_read_graph = StoreName.SEMANTIC not in withheld
-        mentions = await self._mentions(query, visibility.project_id, deadline) if can_read_graph else None
-        decision = with_known_entities(decision, _names(mentions))
+        remaining = deadline - anyio.current_time()
+        mentions = await self._router.mentions(query, visibility.project_id, remaining) if can_read_graph else None
+        decision = with_known_entities(decision, entity_names(mentions))
         for note in notes:
             on_step(AnswerStep(StepKind.FALLBACK, note))
         on_step(AnswerStep(StepKind.ROUTING, decision.reasoning, decision.confidence))
@@ -218,24 +216,6 @@ class AnswerService:
             seconds=anyio.current_time() - started,
         )
 
-    async def route_by_rules(self, query: str, project_id: str | None, *, can_read_graph: bool) -> RoutingDecision:
-        """Return the stores that `ask` would query without a language model, which reads only names of entities."""
-        deadline = anyio.current_time() + NAMES_SECONDS
-        mentions = await self._mentions(query, project_id, deadline) if can_read_graph else None
-        return with_known_entities(decide(query), _names(mentions))
-
-    async def _mentions(self, query: str, project_id: str | None, deadline: float) -> Mentions | None:
-        """Return the entities that a question names; None if the graph is switched off or does not respond."""
-        if self._relations is None:
-            return None
-        found: Mentions | None = None
-        with anyio.move_on_after(max(0.0, min(NAMES_SECONDS, deadline - anyio.current_time()))):
-            try:
-                found = await self._relations.mentions_in(GraphScope(project_id), query)
-            except ScrubjayError as error:
-                logger.warning("the names of entities could not be read", extra={"problem": error.message})
-        return found
-
     async def _query_stores(
         self,
         query: str,
@@ -256,7 +236,7 @@ class AnswerService:
                 store: self._initial_outcome(store, roles.get(store), working_scope, withheld.get(store))
                 for store in StoreName
             },
-            names=_names(mentions),
+            names=entity_names(mentions),
         )
         for outcome in results.outcomes.values():
             if outcome.status is Status.UNAVAILABLE:
@@ -390,10 +370,6 @@ class AnswerService:
 @cache
 def _stop_terms() -> frozenset[str]:
     return frozenset(terms(_NO_TOPIC))
-
-
-def _names(mentions: Mentions | None) -> list[str]:
-    return [entity.name for entity in mentions.entities] if mentions is not None else []
 
 
 def _assign_roles(decision: RoutingDecision) -> dict[StoreName, Role]:

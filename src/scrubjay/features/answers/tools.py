@@ -9,6 +9,7 @@ from pydantic import Field
 
 from scrubjay.core.callers import READ_ONLY, Caller
 from scrubjay.core.scopes import Visibility
+from scrubjay.features.answers.router import QuestionRouter
 from scrubjay.features.answers.routing import QueryType, RoutingDecision, StoreName, Strategy, analyze
 from scrubjay.features.answers.service import AnswerService, CombinedAnswer, Role, Status, StoreOutcome
 from scrubjay.features.answers.synthesis import AnswerMethod
@@ -216,7 +217,7 @@ async def ask_mimo(
 
 @tool("asking", read_only=True, core=False, withholds=("knowledge",))
 async def explain_routing(
-    request: ExplainRoutingRequest, asker: AnswerService, projects: ProjectService, context: CallContext
+    request: ExplainRoutingRequest, router: QuestionRouter, projects: ProjectService, context: CallContext
 ) -> ExplainRoutingResult:
     """Show which stores ask_mimo would query for a question, and which words and known entities decide it.
 
@@ -225,7 +226,7 @@ async def explain_routing(
     project_id = await project_id_of(request.project, projects, context)
     can_read_graph = context.caller.may_read(_FAMILIES[StoreName.SEMANTIC])
     analysis = analyze(request.query)
-    decision = await asker.route_by_rules(request.query, project_id, can_read_graph=can_read_graph)
+    decision = await router.route(request.query, project_id, can_read_graph=can_read_graph)
     return ExplainRoutingResult(
         query=request.query,
         selected_type=analysis.type,
