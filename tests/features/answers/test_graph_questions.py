@@ -75,6 +75,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "What does the mail worker use?": ("mail worker uses RabbitMQ.",),
     "Which service calls Stripe?": ("billing service calls Stripe.",),
     "How is the storefront connected to PostgreSQL?": ("storefront depends on PostgreSQL indirectly.",),
+    "What's the relation between the storefront and Redis?": ("storefront depends on Redis indirectly.",),
     "Tell me about Farid": ("Farid reports to Bruno.", "Farid reports to Alice indirectly."),
 }
 
@@ -122,6 +123,8 @@ async def test_a_question_that_names_a_known_entity_is_answered_from_the_graph(c
         "Which VPN does Elena own?",
         "Which version of Redis does the search service need?",
         "Who does not report to Greta?",
+        "Is Elena married to Bruno?",
+        "How does the search service log in to Redis?",
     ],
 )
 async def test_a_question_that_no_relation_answers_is_not_answered_by_one(company: Call, question: str) -> None:

@@ -127,15 +127,18 @@ class MentionFinder:
                 else:
                     related[triple.id] = triple
         if len(mentioned) > 1 and not between:
-            between = {one.id: one for one in await self._between(scope, mentioned[0], mentioned[1])}
-        if not relations.asks_connection:
-            between, related = {}, between | related
-        elif between and not relations.asks_for_entity:
+            path = await self._between(scope, mentioned[0], mentioned[1])
+            if not all(relations.connects([one.predicate]) for one in path):  # a part of a path answers nothing
+                path = []
+            between = {one.id: one for one in path}
+        connecting = {one.id: one for one in between.values() if relations.connects([one.predicate])}
+        related |= {triple_id: one for triple_id, one in between.items() if triple_id not in connecting}
+        if connecting and not relations.asks_for_entity:
             direct, related = {}, direct | related
         ranked = [
-            *(RelevantTriple(one, DIRECT_SCORE) for one in _without_repetitions([*between.values()])),
-            *(RelevantTriple(one, DIRECT_SCORE) for one in _without_repetitions(_nearest_first(direct, between))),
-            *(RelevantTriple(one, RELATED_SCORE) for one in _nearest_first(related, between | direct)),
+            *(RelevantTriple(one, DIRECT_SCORE) for one in _without_repetitions([*connecting.values()])),
+            *(RelevantTriple(one, DIRECT_SCORE) for one in _without_repetitions(_nearest_first(direct, connecting))),
+            *(RelevantTriple(one, RELATED_SCORE) for one in _nearest_first(related, connecting | direct)),
         ]
         return ranked[:limit]
 

@@ -4,7 +4,7 @@
 in another language, or one that asks for a time, a reason or a number, asks for no relation.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -107,10 +107,17 @@ class QuestionRelations:
         """True if the question excludes what follows by several steps."""
         self.asks_for_entity = not free.isdisjoint(("who", "whom", "whose", "what", "which", "list"))
         """True if the question asks for other entities than those that it names."""
-        self.asks_connection = (
-            self._asks_relation or (self._asks_how and _NOT_RELATIONS.isdisjoint(free - {"how"}))
-        ) and (not self.asks_for_entity or all(map(_is_neutral, free)))
-        """True if a relation between two named entities may be what the question asks for."""
+        self._may_connect = self._asks_relation or (self._asks_how and _NOT_RELATIONS.isdisjoint(free - {"how"}))
+
+    def connects(self, predicates: Iterable[str]) -> bool:
+        """Return True if the question asks for relations between the entities that it names, or for these relations."""
+        implying = (source.predicate for predicate in predicates for source in implying_predicates(predicate))
+        stems = {_stem(word) for predicate in implying for word in predicate_phrase(predicate).split()}
+        words = (self._words[place] for place in self._free)
+        return self._may_connect and all(
+            _is_neutral(word) or _stem(word) in stems or _noun_stem(word, _AGENT_ENDINGS + _PATIENT_ENDINGS) in stems
+            for word in words
+        )
 
     def sides(self, span: NamedSpan, predicate: str) -> frozenset[Side]:
         """Return the sides of triples with this predicate on which the entity stands, if the question asks for them.
@@ -179,7 +186,10 @@ _RELATIONAL: Final = (
         word for table in (_VERBS, _AGENT_NOUNS, _BEFORE_OBJECT) for words in table.values() for word in words.split()
     )
     | _FAILURES
-    | _words("where how between connect connected connection connections link linked links relate related relationship")
+    | _words(
+        "where how between connect connected connection connections link linked links relate related relation "
+        "relations relationship"
+    )
 )
 
 
