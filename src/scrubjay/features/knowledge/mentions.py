@@ -128,9 +128,8 @@ class MentionFinder:
                     related[triple.id] = triple
         if len(mentioned) > 1 and not between:
             path = await self._between(scope, mentioned[0], mentioned[1])
-            if not all(relations.connects([one.predicate]) for one in path):  # a part of a path answers nothing
-                path = []
-            between = {one.id: one for one in path}
+            if all(relations.connects([one.predicate]) for one in path):  # a part of a path answers nothing
+                between = {one.id: one for one in path}
         connecting = {one.id: one for one in between.values() if relations.connects([one.predicate])}
         related |= {triple_id: one for triple_id, one in between.items() if triple_id not in connecting}
         if connecting and not relations.asks_for_entity:
