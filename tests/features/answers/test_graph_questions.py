@@ -107,7 +107,7 @@ def lines(answer: dict[str, Any], store: str = "semantic") -> tuple[str, ...]:
     return tuple(one["excerpt"] for one in answer["citations"] if one["store"] == store)
 
 
-async def test_a_question_that_names_a_known_entity_is_answered_from_the_graph(company: Call) -> None:
+async def test_062_a_question_that_names_a_known_entity_is_answered_from_the_graph(company: Call) -> None:
     answers = {question: await company("ask_mimo", query=question) for question in ANSWERS}
     assert {question: lines(answer) for question, answer in answers.items()} == ANSWERS
     memories = {memory for answer in answers.values() for memory in lines(answer, "episodic")}
@@ -152,7 +152,7 @@ async def test_a_key_without_the_scope_of_knowledge_learns_no_entity_names(compa
     assert (answer["results"]["semantic"], "Dmitri" in answer["router_decision"]["reasoning"]) == (None, False)
 
 
-async def test_a_routing_explanation_names_the_known_entities(company: Call) -> None:
+async def test_066_a_routing_explanation_names_the_known_entities(company: Call) -> None:
     decision = (await company("explain_routing", query="Who does Dmitri report to?"))["router_decision"]
     assert (decision["primary_store"], decision["secondary_stores"]) == ("episodic", ["semantic"])
     assert decision["reasoning"] == (
@@ -178,7 +178,7 @@ async def test_a_routing_explanation_names_the_known_entities(company: Call) -> 
         (("billing service", "owned_by", "Elena"), ["elena owns billing-service"]),
     ],
 )
-async def test_each_step_of_a_proof_is_a_stored_statement(
+async def test_089_each_step_of_a_proof_is_a_stored_statement(
     company: Call, goal: tuple[str, str, str], sentences: list[str]
 ) -> None:
     subject, predicate, object_ = goal
