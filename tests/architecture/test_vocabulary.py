@@ -43,6 +43,7 @@ ALLOWED = {
         "features/workspace/screen/service.py",  # AppleScript's keyword
         "code_index/questions/parser.py",  # words of the questions that are parsed
         "features/answers/service.py",
+        "features/knowledge/question_relations.py",
         "features/memory/ranking/question.py",
         "features/summaries/cues.py",
         "search_index/terms.py",

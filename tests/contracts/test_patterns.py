@@ -1,5 +1,6 @@
 """Store contract: patterns extracted from episodes. Numbers are rows of the feature table."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -65,9 +66,9 @@ def pattern(name: str, number: int = 1, **fields: Any) -> Pattern:
     return Pattern(**(plain | fields))
 
 
-def lessons(*patterns: Pattern, known: str | None = None) -> Lessons:
+def lessons(*patterns: Pattern, known: str | None = None, applied: Sequence[str] = ()) -> Lessons:
     found_patterns = [FoundPattern(pattern=one, known_id=known) for one in patterns]
-    return Lessons(patterns=patterns, found=found_patterns)
+    return Lessons(patterns=patterns, found=found_patterns, applied=applied)
 
 
 async def complete_episode(store: Store, number: int, learned: Learned, **fields: Any) -> Episode:
@@ -172,7 +173,9 @@ async def test_079_a_recommended_pattern_is_credited_with_the_outcome_if_it_was_
     started = await store.episodes.add(episode(2))
     await store.patterns.record_retrieval(["pattern_p", "pattern_q"], later, started.episode_id)
     done = completed(started, reward=replace(REWARD, total=1.9), end_time=later)
-    assert await store.episodes.complete(done, lessons(pattern("p", 2)), TEXT, max_bytes=MOST) is not None
+    assert await store.patterns.recommended_for(started.episode_id) == {"pattern_p", "pattern_q"}
+    learned = lessons(pattern("p", 2), applied=["pattern_p"])
+    assert await store.episodes.complete(done, learned, TEXT, max_bytes=MOST) is not None
     p, q = [await store.patterns.get(EVERYBODY, f"pattern_{name}") for name in "pq"]
     assert p is not None
     assert p.effectiveness == Effectiveness(
@@ -189,9 +192,11 @@ async def test_079_a_recommended_pattern_is_credited_with_the_outcome_if_it_was_
 
 async def test_079_patterns_named_by_an_episode_are_credited_even_with_a_failure(store: Store) -> None:
     await complete_episode(store, 1, lessons(pattern("p"), pattern("q")))
-    await complete_episode(
-        store, 2, lessons(), metadata={"applied_patterns": "pattern_p, pattern_no"}, outcome=FailureOutcome(reason="no")
-    )
+    failed = FailureOutcome(reason="no")
+    done = await complete_episode(store, 2, lessons(applied=["pattern_no", "pattern_p"]), outcome=failed)
+    stored = await store.episodes.get(EVERYBODY, done.episode_id)
+    assert stored is not None
+    assert stored.applied_patterns == ("pattern_p",), "an episode lists what was credited"
     p, q = [await store.patterns.get(EVERYBODY, f"pattern_{name}") for name in "pq"]
     assert p is not None
     assert q is not None

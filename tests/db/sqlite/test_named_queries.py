@@ -136,7 +136,7 @@ UNCHECKED = {
     "features/episodes/patterns/queries": (NUMBERS, "set_vector add_recommendations recommended episode_seq"),
     "features/episodes/queries": (
         "finds candidates, which `by_seq` reads, or counts",
-        "bytes seq_at_revision count_of_client count_completed frequency by_words vectors",
+        "bytes seq_at_revision count_of_client count_completed frequency by_words vectors similar_efforts",
     ),
     "features/forgetting/queries": (NUMBERS, "count_strengths"),
     "features/keys/queries": (NUMBERS, "active"),

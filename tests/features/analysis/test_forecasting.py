@@ -89,6 +89,7 @@ def test_082_too_few_points_give_a_note_instead_of_a_forecast() -> None:
         fit_quality=None,
         level_smoothing=None,
         trend_smoothing=None,
+        season=None,
         note="7 points are too few to fit four parameters; 8 are needed",
     )
 

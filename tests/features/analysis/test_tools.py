@@ -139,3 +139,16 @@ async def test_080_resource_use_is_measured() -> None:
     assert (small.statistical.measurement.data_points, large.statistical.measurement.data_points) == (60, 10_000)
     assert 0 < small.statistical.measurement.duration_ms < large.statistical.measurement.duration_ms < large.total_ms
     assert large.memory_bytes is None or large.memory_bytes > 10_000_000
+
+
+async def test_082_a_forecast_uses_the_season_that_the_same_answer_reports(tmp_path: Path) -> None:
+    week = [820, 905, 911, 890, 860, 310, 240]  # requests a day; fewer at the weekend
+    days = [float(week[day % 7] + (day * 37) % 23) for day in range(7 * 8)]
+    answer = await analyse(tmp_path, "comprehensive", {"requests": days}, forecast_horizon=7)
+    (trend,) = answer["statistical_results"]["trends"]
+    (forecast,) = answer["predictive_results"]["forecasts"]
+    assert (trend["direction"], trend["period"], forecast["season"]) == ("Oscillating", 7, 7)
+    assert forecast["point_forecasts"] == pytest.approx([value + 11 for value in week], abs=30)
+    assert forecast["fit_quality"] > 0.9
+    alone = await analyse(tmp_path / "2", "predictive", {"requests": days}, forecast_horizon=7)
+    assert alone["predictive_results"]["forecasts"] == [forecast], "also when the trend is not part of the answer"

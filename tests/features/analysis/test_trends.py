@@ -82,6 +82,6 @@ def test_080_noise_has_neither_trend_nor_oscillation() -> None:
 
 
 def test_080_both_tests_are_corrected_together() -> None:
-    weak = TrendTests(0.4, 0.03, 0.1, Oscillation(0.5, 0.2, 5.0))
+    weak = TrendTests(0.4, 0.03, 0.1, Oscillation(0.5, 0.2, 5.0, 12.0))
     assert classify({"a": weak}, 0.05)[0].corrected_p_value == pytest.approx(0.06)
     assert not classify({"a": weak}, 0.05)[0].significant

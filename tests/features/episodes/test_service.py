@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -36,6 +37,7 @@ from scrubjay.features.episodes.models import (
     EpisodeChange,
     FailureOutcome,
     Learned,
+    Outcome,
     PartialSuccessOutcome,
     ResultType,
     StepResult,
@@ -314,3 +316,23 @@ async def test_074_a_deleted_episode_is_gone_and_cannot_be_deleted_again(env: Ep
         await env.service.delete(GLOBAL, done)
     with pytest.raises(NotFound):
         await env.get(done)
+
+
+async def test_076_a_reflection_compares_the_steps_with_those_of_similar_tasks(env: EpisodeEnvironment) -> None:
+    async def work(steps: int, seconds: float = 60, outcome: Outcome | None = None, **fields: Any) -> Episode:
+        episode_id = await env.begin("Fix the login", **fields)
+        for number in range(1, steps + 1):
+            await env.add_step(episode_id, number, tool=f"tool {number % 7}")
+        env.clock.now += timedelta(seconds=seconds)
+        return await env.end(episode_id, outcome)
+
+    for steps in (4, 5, 6):
+        assert "similar" not in str((await work(steps)).reflection)
+    await work(40, outcome=FailureOutcome(reason="no"))
+    await work(40, task_type=TaskType.TESTING)
+    await work(40, domain="other")
+    await work(40, complexity=Complexity.COMPLEX)
+    reflection = (await work(11, 150)).reflection
+    assert reflection is not None
+    assert "Took 11 steps, more than twice the 5 steps of similar tasks (median of 3)" in reflection.insights
+    assert "Took 150 s, similar tasks 60 s (median of 3): look for unnecessary steps" in reflection.improvements

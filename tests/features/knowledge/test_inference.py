@@ -90,10 +90,31 @@ def test_089_inverse_and_symmetric_relations_follow_from_one_triple() -> None:
 
 
 def test_089_stored_and_unsupported_triples_are_not_inferred() -> None:
-    known = FakeGraph("a reports_to b", "b manages a", "b knows c", "c knows d", "a manages x", "x manages y")
-    assert inferred_triples(known, "manages", "knows") == {}
+    known = FakeGraph("a reports_to b", "b manages a", "b knows c", "c knows d", "x owns y", "y owns z")
+    assert inferred_triples(known, "manages", "knows", "owns", "owned_by") == {
+        "y owned_by x": ["t4"],
+        "z owned_by y": ["t5"],
+    }
     loop = FakeGraph("a depends_on b", "b depends_on a")
     assert inferred_triples(loop, "depends_on") == {}, "a cycle does not make an entity depend on itself"
+
+
+def test_089_inverse_rules_apply_to_what_follows_by_transitive_ones() -> None:
+    stored = FakeGraph("a depends_on b", "b depends_on c", "c requires d", "d requires e")
+    assert inferred_triples(stored, "provides", "requires") == {
+        "b provides a": ["t0"],
+        "c provides b": ["t1"],
+        "d provides c": ["t2"],
+        "e provides d": ["t3"],
+        "c provides a": ["t1", "t0"],
+        "a requires b": ["t0"],
+        "b requires c": ["t1"],
+        "a requires c": ["t0", "t1"],
+    }, "requires alone is not transitive"
+    tall = FakeGraph(*(f"n{number} reports_to n{number + 1}" for number in range(9)))
+    heads = {one.split()[0] for one in inferred_triples(tall, "manages", max_depth=9, min_confidence=0) if " n0" in one}
+    assert heads == {f"n{number}" for number in range(1, 10)}
+    assert len(inferred_triples(tall, "manages")) == 9 + 8 + 7, "the depth is limited"
 
 
 def test_089_a_project_infers_only_triples_that_follow_from_its_own() -> None:
@@ -121,6 +142,8 @@ def test_089_inference_stops_at_its_limit_and_reports_it(monkeypatch: pytest.Mon
         ("kitchen adjacent_to hall", "symmetric", ["t3"]),
         ("germany contains mitte", "transitive", ["t5", "t4"]),
         ("mitte belongs_to germany", "transitive", ["t4", "t5"]),
+        ("dora manages ann", "transitive", ["t2", "t1", "t0"]),
+        ("carol manages ann", "transitive", ["t1", "t0"]),
     ],
 )
 def test_089_a_proof_cites_stored_triples_in_the_order_of_the_derivation(
@@ -144,23 +167,29 @@ def test_089_a_proof_cites_stored_triples_in_the_order_of_the_derivation(
 
 
 def test_089_a_statement_without_a_derivation_is_not_proved() -> None:
-    stored = FakeGraph("ann reports_to bob", "bob reports_to carol", "x manages y", "y manages z", "s knows s")
-    for goal in ("carol reports_to ann", "x manages z", "ann knows bob", "ann reports_to ann", "n knows n"):
+    stored = FakeGraph("ann reports_to bob", "bob reports_to carol", "x owns y", "y owns z", "s knows s")
+    for goal in (
+        "carol reports_to ann",
+        "x owns z",
+        "z owned_by x",
+        "ann knows bob",
+        "ann reports_to ann",
+        "n knows n",
+    ):
         assert prove(stored, goal.split()[0], goal.split()[1], goal.split()[2], max_depth=10) == Unproved(complete=True)
     assert isinstance(prove(stored, "s", "knows", "s", max_depth=3), Proof)
     assert isinstance(prove(stored, "ann", "reports_to", "carol", max_depth=1), Unproved)
 
 
+PREDICATES = ["contains", "located_in", "uses", "manages", "reports_to", "requires", "depends_on", "provides"]
 names = st.sampled_from("abcde")
-triple_texts = st.builds(
-    " ".join, st.tuples(names, st.sampled_from(["contains", "belongs_to", "located_in", "uses"]), names)
-)
+triple_texts = st.builds(" ".join, st.tuples(names, st.sampled_from(PREDICATES), names))
 
 
 @given(st.lists(triple_texts, max_size=12))
 def test_089_forward_inference_and_backward_proofs_agree(triples: list[str]) -> None:
     stored = FakeGraph(*triples)
-    for predicate in ("contains", "belongs_to", "located_in", "uses"):
+    for predicate in ("belongs_to", *PREDICATES):
         forward = {*inferred_triples(stored, predicate, max_depth=3, min_confidence=0.0)}
         for subject in "abcde":
             for object_ in "abcde":

@@ -3,13 +3,18 @@
 For each pair of smoothing parameters, the errors are linear in the initial level and slope, so these are solved
 exactly. The smoothing parameters are found on a grid that is refined twice around its best point. The prediction
 intervals include the uncertainty of the parameters: every pair of the grid is weighted by its likelihood.
+
+A season of known length is subtracted before the model is fitted and added to its forecast.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.features.analysis.distributions import t_quantile
 from scrubjay.features.analysis.models import Forecast
+from scrubjay.features.analysis.seasons import Season, fit_season
 
 Values = NDArray[np.float64]
 
@@ -24,14 +29,76 @@ _REFINED_GRID = 7
 _ROUNDING = 1e-24
 
 
-def forecast(name: str, values: Values, horizon: int, significance: float) -> Forecast:
-    """Return the next points with prediction intervals at level 1 - `significance`."""
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """The model fitted to a series without its season."""
+
+    scaled: Values
+    offset: float
+    scale: float
+    coarse: "_ParameterGrid"
+    grid: "_ParameterGrid"
+    best: int
+    degrees: int
+    """Points less the parameters of the model and of the season."""
+
+    @property
+    def variance(self) -> float:
+        """Variance of the one-step errors."""
+        return float(self.grid.squares[self.best]) / self.degrees * self.scale**2
+
+
+def forecast(name: str, values: Values, horizon: int, significance: float, period: float | None = None) -> Forecast:
+    """Return the next points with prediction intervals at level 1 - `significance`.
+
+    A season of `period` points is continued, unless it makes the errors of the fit larger.
+    """
     if len(values) < MIN_POINTS:
         return _no_forecast(name, f"{len(values)} points are too few to fit four parameters; {MIN_POINTS} are needed")
     recent = values[-MAX_POINTS:]
-    offset = float(recent.mean())
-    scale = float(np.max(np.abs(recent - offset))) or 1.0
-    scaled = (recent - offset) / scale
+    fit, season, note = _fit(recent, 0), None, None
+    if period is not None:
+        season, fit, note = _with_season(recent, period, fit)
+    points = fit.grid.means(horizon)[:, fit.best]
+    parameters = season.parameters if season is not None else 0
+    # The errors of the season's own coefficients, and the degrees of freedom that they take.
+    inflation = (1 + parameters / len(recent)) * (fit.degrees + parameters) / fit.degrees
+    deviation = np.sqrt(fit.coarse.mean_square_around(points) * inflation)
+    half = t_quantile(1 - significance / 2, fit.degrees) * deviation
+    ahead = len(recent) + np.arange(horizon, dtype=np.float64)
+    added = season.at(ahead) if season is not None else np.zeros(horizon)
+    middle, lower, upper = (fit.offset + fit.scale * side + added for side in (points, points - half, points + half))
+    if not all(np.isfinite(side).all() for side in (middle, lower, upper)):
+        return _no_forecast(name, "the numbers are too large to forecast")
+    return Forecast(
+        variable=name,
+        point_forecasts=middle.tolist(),
+        lower_bounds=lower.tolist(),
+        upper_bounds=upper.tolist(),
+        fit_quality=_quality(fit.variance / fit.scale**2, (recent - fit.offset) / fit.scale),
+        level_smoothing=float(fit.grid.alphas[fit.best]),
+        trend_smoothing=float(fit.grid.betas[fit.best]),
+        season=season.period if season is not None else None,
+        note=note,
+    )
+
+
+def _with_season(recent: Values, period: float, plain: _Fit) -> tuple[Season | None, _Fit, str | None]:
+    """Return the season and the fit without it; the plain fit, with the reason, if the season does not improve it."""
+    about = f"the season of {period:.3g} points is not continued: "
+    season = fit_season(recent, period)
+    if season is None or len(recent) < PARAMETERS + season.parameters + 4:
+        return None, plain, f"{about}the last {len(recent)} points have too few cycles"
+    fit = _fit(recent - season.at(np.arange(len(recent), dtype=np.float64)), season.parameters)
+    if fit.variance >= plain.variance:
+        return None, plain, f"{about}the errors of the fit are not smaller with it"
+    return season, fit, None
+
+
+def _fit(values: Values, season_parameters: int) -> _Fit:
+    offset = float(values.mean())
+    scale = float(np.max(np.abs(values - offset))) or 1.0
+    scaled = (values - offset) / scale
     coarse = _ParameterGrid(scaled, np.linspace(0.0, 0.99, _GRID), np.linspace(0.0, 1.0, _GRID))
     grid, best = coarse, coarse.best
     reach = 0.5 / (_GRID - 1)
@@ -40,23 +107,8 @@ def forecast(name: str, values: Values, horizon: int, significance: float) -> Fo
         around = np.linspace(-reach, reach, _REFINED_GRID)
         grid = _ParameterGrid(scaled, np.clip(alpha + around, 0.0, 0.999), np.clip(share + around, 0.0, 1.0))
         best, reach = grid.best, reach / _REFINED_GRID
-    points = grid.means(horizon)[:, best]
-    deviation = np.sqrt(coarse.mean_square_around(points))
-    degrees = len(scaled) - PARAMETERS
-    half = t_quantile(1 - significance / 2, degrees) * deviation
-    middle, lower, upper = (offset + scale * side for side in (points, points - half, points + half))
-    if not all(np.isfinite(side).all() for side in (middle, lower, upper)):
-        return _no_forecast(name, "the numbers are too large to forecast")
-    return Forecast(
-        variable=name,
-        point_forecasts=middle.tolist(),
-        lower_bounds=lower.tolist(),
-        upper_bounds=upper.tolist(),
-        fit_quality=_quality(float(grid.squares[best]) / degrees, scaled),
-        level_smoothing=float(grid.alphas[best]),
-        trend_smoothing=float(grid.betas[best]),
-        note=None,
-    )
+    degrees = len(scaled) - PARAMETERS - season_parameters
+    return _Fit(scaled, offset, scale, coarse, grid, best, degrees)
 
 
 def _no_forecast(name: str, note: str) -> Forecast:
@@ -68,6 +120,7 @@ def _no_forecast(name: str, note: str) -> Forecast:
         fit_quality=None,
         level_smoothing=None,
         trend_smoothing=None,
+        season=None,
         note=note,
     )
 

@@ -40,7 +40,7 @@ class Trend:
     slope: float
     """Median change from one point to the next (Theil-Sen estimator)."""
     period: float | None
-    """Points per cycle of an oscillation, else None."""
+    """Points per cycle of a significant oscillation, also around a trend; None without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +65,10 @@ class Forecast:
     fit_quality: float | None
     level_smoothing: float | None
     trend_smoothing: float | None
+    season: float | None
+    """Points per cycle of the season that the forecast continues; None without one."""
     note: str | None
-    """Why there is no forecast; None when there is one."""
+    """Why there is no forecast, or why the season of the series is not continued."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,8 +129,11 @@ def _analyse(
 ) -> SeriesAnalysis:
     started, cpu = perf_counter(), process_time()
     series = {name: np.asarray(values, dtype=np.float64) for name, values in given.items()}
-    statistical = _statistical(series, choices) if kind != "predictive" else None
-    predictive = _predictive(series, choices, notes) if kind != "statistical" else None
+    found = trends.classify(
+        {name: trends.run_tests(values) for name, values in series.items()}, choices.significance_level
+    )
+    statistical = _statistical(series, found, choices) if kind != "predictive" else None
+    predictive = _predictive(series, found, choices, notes) if kind != "statistical" else None
     seconds = perf_counter() - started
     return SeriesAnalysis(
         statistical=statistical,
@@ -158,18 +161,20 @@ class _ResourceMeter:
         )
 
 
-def _statistical(series: "Mapping[str, Values]", choices: AnalysisChoices) -> StatisticalPart:
+def _statistical(series: "Mapping[str, Values]", found: "Sequence[Trend]", choices: AnalysisChoices) -> StatisticalPart:
     meter, level = _ResourceMeter(series), choices.significance_level
-    find_changepoints, run_tests = changepoints.find_changepoints, trends.run_tests
+    find_changepoints = changepoints.find_changepoints
     return StatisticalPart(
         correlations=correlation.correlate(series, level),
         changepoints=[one for name in series for one in find_changepoints(name, series[name], level / len(series))],
-        trends=trends.classify({name: run_tests(values) for name, values in series.items()}, level),
+        trends=found,
         measurement=meter.finish(),
     )
 
 
-def _predictive(series: "Mapping[str, Values]", choices: AnalysisChoices, notes: list[str]) -> PredictivePart:
+def _predictive(
+    series: "Mapping[str, Values]", found: "Sequence[Trend]", choices: AnalysisChoices, notes: list[str]
+) -> PredictivePart:
     meter, level = _ResourceMeter(series), choices.significance_level
     horizon, sensitivity = choices.forecast_horizon, choices.anomaly_sensitivity
     for name, values in series.items():
@@ -178,7 +183,10 @@ def _predictive(series: "Mapping[str, Values]", choices: AnalysisChoices, notes:
         if len(values) < anomalies.MIN_POINTS:
             notes.append(f"{name!r} has too few points to detect anomalies; {anomalies.MIN_POINTS} are needed")
     return PredictivePart(
-        forecasts=[forecasting.forecast(name, values, horizon, level) for name, values in series.items()],
+        # The trends are in the order of the series: a forecast continues the season that the same answer reports.
+        forecasts=[
+            forecasting.forecast(one.variable, series[one.variable], horizon, level, one.period) for one in found
+        ],
         anomalies=[anomalies.find_anomalies(name, values, sensitivity) for name, values in series.items()],
         causations=_causations(series, level, notes) if choices.enable_causal_inference else None,
         measurement=meter.finish(),

@@ -30,7 +30,8 @@ def _statistical_findings(part: StatisticalPart) -> Iterator[str]:
         if trend.significant and trend.direction == "Oscillating" and trend.period is not None:
             yield f"{trend.variable}: oscillates, about every {trend.period:.3g} points"
         elif trend.significant:
-            yield f"{trend.variable}: {trend.direction.lower()}, by {abs(trend.slope):.3g} per point"
+            swings = f", with a season of {trend.period:.3g} points" if trend.period is not None else ""
+            yield f"{trend.variable}: {trend.direction.lower()}, by {abs(trend.slope):.3g} per point{swings}"
     for one in part.correlations:
         if one.significant and one.coefficient is not None:
             first, second = one.variables

@@ -119,7 +119,9 @@ class TrendView(Result):
     )
     corrected_p_value: float | None = Field(description="Holm correction over both tests of all series.")
     slope: float = Field(description="Median change from one point to the next (Theil-Sen).")
-    period: float | None = Field(description="For an oscillation: points per cycle.")
+    period: float | None = Field(
+        description="Points per cycle of a significant oscillation, also around a trend; null without one."
+    )
 
 
 class StatisticalResults(Result):
@@ -144,7 +146,10 @@ class ForecastView(Result):
     method: Literal["ETS-AAN"] = "ETS-AAN"
     level_smoothing: float | None = Field(description="Fitted smoothing parameter of the level.")
     trend_smoothing: float | None = Field(description="Fitted smoothing parameter of the trend.")
-    note: str | None = Field(description="Why there is no forecast.")
+    season: float | None = Field(
+        description="Points per cycle of the season that the forecast continues: the `period` of the series."
+    )
+    note: str | None = Field(description="Why there is no forecast, or why a season is not continued.")
 
 
 class AnomaliesView(Result):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scrubjay.features.analysis.correlation import standardize
 from scrubjay.features.analysis.distributions import holm, two_sided_normal
 from scrubjay.features.analysis.models import Trend
+from scrubjay.features.analysis.seasons import refine_period
 
 # Points whose pairs are all compared; a longer series is reduced to the means of this many sections.
 MAX_COMPARED = 2_000
@@ -18,6 +19,10 @@ MAX_COMPARED = 2_000
 MAX_EXACT = 60
 # Cycles of an oscillation and points of a series that are needed to detect it.
 MIN_CYCLES, MIN_OSCILLATION_POINTS = 2, 12
+# The period of an oscillation that no significance level accepts is not refined, which takes most of the time.
+MAX_SIGNIFICANCE = 0.5
+# Cycles of a season around a trend: with fewer, a step of the level looks like one.
+MIN_SEASON_CYCLES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,8 @@ class Oscillation:
     """Share of the variance, 0 to 1."""
     period: float
     """Points per cycle."""
+    cycles: float
+    """Cycles in the series."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +65,12 @@ def classify(movements: Mapping[str, TrendTests], significance: float) -> list[T
         of_trend, of_swing = corrected[place], corrected[place + len(movements)]
         direction, strength, p, correct, period = "Stationary", abs(one.tau), one.p_value, of_trend, None
         significant = of_trend is not None and of_trend <= significance
+        swings = one.oscillation is not None and of_swing is not None and of_swing <= significance
         if significant:
             direction = "Increasing" if one.tau > 0 else "Decreasing"
-        elif one.oscillation is not None and of_swing is not None and of_swing <= significance:
+            if one.oscillation is not None and swings and one.oscillation.cycles >= MIN_SEASON_CYCLES:
+                period = one.oscillation.period
+        elif one.oscillation is not None and swings:
             direction, significant, correct = "Oscillating", True, of_swing
             strength, p, period = one.oscillation.share, one.oscillation.p_value, one.oscillation.period
         answer.append(
@@ -141,7 +151,9 @@ def strongest_oscillation(values: NDArray[np.float64]) -> Oscillation | None:
     if strongest + 1 < MIN_CYCLES:
         return None
     share = float(power[strongest] / power.sum())
-    return Oscillation(_fisher_g(share, len(power)), share, n / (strongest + 1))
+    p_value = _fisher_g(share, len(power))
+    period = refine_period(scaled, strongest + 1) if p_value <= MAX_SIGNIFICANCE else n / (strongest + 1)
+    return Oscillation(p_value, share, period, n / period)
 
 
 def _fisher_g(share: float, frequencies: int) -> float:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -143,6 +143,18 @@ def decide(query: str) -> RoutingDecision:
         requires_synthesis=scores[primary] < MIN_SURE_SHARE or bool(secondary),
         scores=scores,
         keywords=keywords,
+    )
+
+
+def with_known_entities(decision: RoutingDecision, names: Sequence[str]) -> RoutingDecision:
+    """Add the semantic store, because the knowledge graph has entities with these names, whatever the verb."""
+    if not names or StoreName.SEMANTIC in (decision.primary, *decision.secondary):
+        return decision
+    return replace(
+        decision,
+        secondary=(StoreName.SEMANTIC, *decision.secondary),
+        reasoning=f"{decision.reasoning}; the knowledge graph knows {', '.join(names)}",
+        requires_synthesis=True,
     )
 
 

@@ -13,6 +13,7 @@ from scrubjay.core.callers import Caller
 from scrubjay.core.errors import InvalidRequest, ScrubjayError, Unavailable
 from scrubjay.core.progress import AnswerStep, StepKind, StepListener, ignore_step
 from scrubjay.core.scopes import Visibility
+from scrubjay.features.answers.router import QuestionRouter, entity_names
 from scrubjay.features.answers.routing import (
     QueryType,
     QuestionAnalysis,
@@ -21,9 +22,18 @@ from scrubjay.features.answers.routing import (
     analyze,
     decide,
     topic_for_working,
+    with_known_entities,
 )
-from scrubjay.features.answers.synthesis import WITHOUT_MODEL, AnswerSource, Synthesis, compose, extract, with_notes
-from scrubjay.features.knowledge.mentions import DIRECT_SCORE, MentionFinder, RelevantTriple
+from scrubjay.features.answers.synthesis import (
+    WITHOUT_MODEL,
+    AnswerMethod,
+    AnswerSource,
+    Synthesis,
+    compose,
+    extract,
+    with_notes,
+)
+from scrubjay.features.knowledge.mentions import MentionFinder, Mentions, RelevantTriple
 from scrubjay.features.knowledge.models import GraphScope
 from scrubjay.features.memory.models import MemoryFilter
 from scrubjay.features.memory.ranking.presets import Preset
@@ -136,6 +146,8 @@ class _StoreResults:
     episodic: RecallOutcome | None = None
     semantic: Sequence[RelevantTriple] | None = None
     working: Sequence[ItemMatch] | None = None
+    names: Sequence[str] = ()
+    """The entities of the knowledge graph that the question names."""
 
 
 class AnswerService:
@@ -151,6 +163,7 @@ class AnswerService:
         """Pass `relations=None` to switch the semantic store off."""
         self._memory = memory
         self._relations = relations
+        self._router = QuestionRouter(relations)
         self._working = working
         self._completer = completer
 
@@ -177,11 +190,15 @@ class AnswerService:
         deadline = started + timeout
         analysis = analyze(query)
         decision, notes = await self._route(query, timeout * ROUTING_TIME_SHARE, on_step)
+        can_read_graph = StoreName.SEMANTIC not in withheld
+        remaining = deadline - anyio.current_time()
+        mentions = await self._router.mentions(query, visibility.project_id, remaining) if can_read_graph else None
+        decision = with_known_entities(decision, entity_names(mentions))
         for note in notes:
             on_step(AnswerStep(StepKind.FALLBACK, note))
         on_step(AnswerStep(StepKind.ROUTING, decision.reasoning, decision.confidence))
         results = await self._query_stores(
-            query, decision, analysis, visibility, working_scope, withheld, code_reader, deadline, on_step
+            query, decision, analysis, visibility, working_scope, withheld, mentions, code_reader, deadline, on_step
         )
         synthesis = await self._synthesise(query, decision, results, deadline, on_step)
         if synthesis.text is None:
@@ -193,7 +210,9 @@ class AnswerService:
             episodic=results.episodic,
             semantic=results.semantic,
             working=results.working,
-            synthesis=with_notes(synthesis, *notes, *_gaps(results.outcomes.values())),
+            synthesis=with_notes(
+                synthesis, *notes, *_gaps(results.outcomes.values()), *_further_relations(results, synthesis)
+            ),
             seconds=anyio.current_time() - started,
         )
 
@@ -205,6 +224,7 @@ class AnswerService:
         visibility: Visibility,
         working_scope: WorkingScope | None,
         withheld: Mapping[StoreName, str],
+        mentions: Mentions | None,
         code_reader: Caller | None,
         deadline: float,
         on_step: StepListener,
@@ -215,7 +235,8 @@ class AnswerService:
             {
                 store: self._initial_outcome(store, roles.get(store), working_scope, withheld.get(store))
                 for store in StoreName
-            }
+            },
+            names=entity_names(mentions),
         )
         for outcome in results.outcomes.values():
             if outcome.status is Status.UNAVAILABLE:
@@ -227,8 +248,11 @@ class AnswerService:
             return len(results.episodic.hits), results.episodic.degraded
 
         async def ask_semantic(relations: MentionFinder) -> tuple[int, str | None]:
-            limit = RELATION_LIMIT if roles[StoreName.SEMANTIC] is Role.PRIMARY else SECONDARY_LIMIT
-            results.semantic = await relations.relevant_triples(GraphScope(visibility.project_id), query, limit)
+            scope = GraphScope(visibility.project_id)
+            found = await relations.relevant_triples(scope, query, RELATION_LIMIT, mentions)
+            if roles[StoreName.SEMANTIC] is not Role.PRIMARY:
+                found = [one for place, one in enumerate(found) if one.is_direct or place < SECONDARY_LIMIT]
+            results.semantic = found
             return len(results.semantic), None
 
         async def ask_working(working_scope: WorkingScope) -> tuple[int, str | None]:
@@ -416,6 +440,15 @@ def _gaps(outcomes: Iterable[StoreOutcome]) -> list[str]:
     ]
 
 
+def _further_relations(results: _StoreResults, synthesis: Synthesis) -> list[str]:
+    """Return a note if more relations answer the question than an extractive answer cites."""
+    cited = sum(one.source.store == StoreName.SEMANTIC for one in synthesis.citations)
+    further = sum(one.is_direct for one in results.semantic or ()) - cited
+    if synthesis.method is not AnswerMethod.EXTRACTIVE or further <= 0:
+        return []
+    return [f"{further} more relations answer the question; they are in the results, the nearest first"]
+
+
 def _sources(decision: RoutingDecision, results: _StoreResults) -> list[AnswerSource]:
     """Merge the results of all stores, best first; keep the better one of duplicates."""
     from_working = [
@@ -432,6 +465,7 @@ def _sources(decision: RoutingDecision, results: _StoreResults) -> list[AnswerSo
     ]
     if from_working and decision.primary is StoreName.WORKING:
         return from_working
+    named = [name.casefold() for name in results.names] if any(one.is_direct for one in results.semantic or ()) else []
     memories = [
         AnswerSource(
             id=hit.memory.id,
@@ -440,7 +474,8 @@ def _sources(decision: RoutingDecision, results: _StoreResults) -> list[AnswerSo
             at=hit.memory.true_since,
             score=hit.score,
             relevance=hit.relevance,
-            confirmed=hit.confirmed,
+            # Beside relations that answer, a memory that names none of the entities is about something else.
+            confirmed=hit.confirmed and (not named or any(name in hit.memory.content.casefold() for name in named)),
             conflicts=hit.memory.conflicts,
             warning=hit.review.warning if hit.review else None,
         )
@@ -454,7 +489,7 @@ def _sources(decision: RoutingDecision, results: _StoreResults) -> list[AnswerSo
             at=one.triple.created_at,
             score=one.score * one.triple.confidence,
             relevance=one.score,
-            confirmed=one.score >= DIRECT_SCORE,
+            confirmed=one.is_direct,
         )
         for one in results.semantic or ()
     ]

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from scrubjay.core.callers import READ_ONLY, Caller
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.answers.routing import QueryType, RoutingDecision, StoreName, Strategy, analyze, decide
+from scrubjay.features.answers.router import QuestionRouter
+from scrubjay.features.answers.routing import QueryType, RoutingDecision, StoreName, Strategy, analyze
 from scrubjay.features.answers.service import AnswerService, CombinedAnswer, Role, Status, StoreOutcome
 from scrubjay.features.answers.synthesis import AnswerMethod
 from scrubjay.features.knowledge.mentions import RelevantTriple
@@ -170,6 +171,7 @@ class ExplainRoutingRequest(Request):
     model_config = examples({"query": "How is the gateway related to the session service?"})
 
     query: str = Field(min_length=1, max_length=10_000, description="The question in natural language.")
+    project: ProjectReference = None
 
 
 class ExplainRoutingResult(Result):
@@ -213,10 +215,18 @@ async def ask_mimo(
     return _result(answer, request.context_id, context.caller)
 
 
-@tool("asking", read_only=True, core=False)
-async def explain_routing(request: ExplainRoutingRequest) -> ExplainRoutingResult:
-    """Show which stores ask_mimo would query for a question, and which words decide it. Queries nothing."""
-    analysis, decision = analyze(request.query), decide(request.query)
+@tool("asking", read_only=True, core=False, withholds=("knowledge",))
+async def explain_routing(
+    request: ExplainRoutingRequest, router: QuestionRouter, projects: ProjectService, context: CallContext
+) -> ExplainRoutingResult:
+    """Show which stores ask_mimo would query for a question, and which words and known entities decide it.
+
+    Reads nothing but names of entities in the knowledge graph, with the scope `knowledge:read`.
+    """
+    project_id = await project_id_of(request.project, projects, context)
+    can_read_graph = context.caller.may_read(_FAMILIES[StoreName.SEMANTIC])
+    analysis = analyze(request.query)
+    decision = await router.route(request.query, project_id, can_read_graph=can_read_graph)
     return ExplainRoutingResult(
         query=request.query,
         selected_type=analysis.type,

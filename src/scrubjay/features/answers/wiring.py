@@ -1,5 +1,6 @@
 """Assemble answers to questions."""
 
+from scrubjay.features.answers.router import QuestionRouter
 from scrubjay.features.answers.service import AnswerService
 from scrubjay.features.knowledge.mentions import MentionFinder
 from scrubjay.features.memory.service import MemoryService
@@ -13,11 +14,19 @@ WIRING = Wiring()
 
 
 @WIRING.provides
+async def router(services: Services) -> QuestionRouter:
+    return QuestionRouter(await _relations(services))
+
+
+async def _relations(services: Services) -> MentionFinder | None:
+    return await services.get(MentionFinder) if services.ready(FeatureSettings).semantic_store else None
+
+
+@WIRING.provides
 async def asker(services: Services) -> AnswerService:
-    relations = await services.get(MentionFinder) if services.ready(FeatureSettings).semantic_store else None
     return AnswerService(
         await services.get(MemoryService),
         await services.get(WorkingMemory),
-        relations,
+        await _relations(services),
         (await services.get(LanguageModel)).completer,
     )

@@ -4,9 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from statistics import median
+from typing import Any, Final, Literal, Protocol
 
 from scrubjay.core.scopes import Visibility
+
+MIN_SIMILAR_TASKS: Final = 3
+"""Tasks from which a median says what is typical."""
 
 
 class TaskType(StrEnum):
@@ -254,6 +258,55 @@ class Episode:
         return None if self.end_time is None else (self.end_time - self.start_time).total_seconds()
 
 
+@dataclass(frozen=True, slots=True)
+class TaskEffort:
+    """Steps and time that a task took."""
+
+    steps: int
+    latency_ms: int
+    """Sum of the latencies of the steps, as their client measured them."""
+    duration_seconds: float
+    """From creation to completion of the episode."""
+
+    @property
+    def measured_seconds(self) -> float | None:
+        """The time that the work took; None if the episode was recorded afterwards, without latencies.
+
+        A step takes a second at least, so that more steps than seconds were not recorded while they happened.
+        """
+        if self.latency_ms:
+            return max(self.duration_seconds, self.latency_ms / 1_000)
+        return self.duration_seconds if self.duration_seconds >= self.steps else None
+
+
+def effort_of(episode: Episode) -> TaskEffort:
+    """Return the steps and the time of an episode; an open one has no duration yet."""
+    latency = sum(step.latency_ms for step in episode.steps)
+    return TaskEffort(len(episode.steps), latency, episode.duration_seconds or 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypicalEffort:
+    """Medians over similar tasks that did not fail."""
+
+    episodes: int
+    steps: float
+    seconds: float | None
+    """None if the time of too few of them was measured."""
+
+
+def typical_effort(efforts: Sequence[TaskEffort]) -> TypicalEffort | None:
+    """Return the medians of similar tasks; None for fewer than `MIN_SIMILAR_TASKS`."""
+    if len(efforts) < MIN_SIMILAR_TASKS:
+        return None
+    times = [seconds for effort in efforts if (seconds := effort.measured_seconds) is not None]
+    return TypicalEffort(
+        episodes=len(efforts),
+        steps=median(effort.steps for effort in efforts),
+        seconds=median(times) if len(times) >= MIN_SIMILAR_TASKS else None,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeChange:
     """Requested changes of an episode; None keeps a value. Tags are set first, then added, then removed."""
@@ -300,6 +353,8 @@ class Learned:
     patterns: Sequence[Lesson] = ()
     """Updated values: new patterns, and known patterns that this episode confirms."""
     heuristics: Sequence[Lesson] = ()
+    applied: Sequence[str] = ()
+    """Ids of the known patterns that the episode applied."""
 
 
 class Learner(Protocol):

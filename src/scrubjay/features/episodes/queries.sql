@@ -168,3 +168,15 @@ JOIN episode ON episode.seq = wanted.value
 JOIN episode_terms ON episode_terms.rowid = episode.seq
 WHERE {../../db/sqlite/intact.episode}
 ORDER BY episode.seq
+
+-- similar_efforts --
+-- Return steps, latencies and duration of the last tasks of the same kind that did not fail.
+SELECT episode.steps,
+    (SELECT coalesce(sum(latency_ms), 0) FROM episode_step WHERE episode_step.episode_seq = episode.seq),
+    episode.end_time - episode.start_time
+FROM episode
+WHERE episode.project_id IS :project_id AND episode.end_time IS NOT NULL AND episode.folded_domain = :folded_domain
+    AND episode.task_type = :task_type AND episode.complexity = :complexity AND episode.outcome_type <> 'failure'
+    AND episode.id <> :id AND {../../db/sqlite/intact.episode}
+ORDER BY episode.end_time DESC
+LIMIT :limit

@@ -41,6 +41,7 @@ from scrubjay.features.episodes.models import (
     TaskContext,
     TaskType,
     normal_tags,
+    typical_effort,
 )
 from scrubjay.features.episodes.quality import quality_of
 from scrubjay.features.episodes.reflection import reflect
@@ -53,6 +54,8 @@ logger = logging.getLogger("scrubjay.features.episodes")
 
 # Attempts when concurrent callers change the same episode.
 ATTEMPTS: Final = 10
+# Similar tasks, the last ones, whose median effort is typical.
+MAX_SIMILAR_TASKS: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,11 +244,20 @@ class EpisodeService:
         """Return the episode with outcome, reflection, features and lessons, before the final reward and quality."""
         now = max(self._clock(), episode.start_time)
         ended = replace(episode, outcome=outcome, end_time=now)
-        ended = replace(ended, reflection=reflect(ended, now))
+        typical = typical_effort(await self._store.similar_efforts(ended, MAX_SIMILAR_TASKS))
+        ended = replace(ended, reflection=reflect(ended, now, typical))
         ended = replace(ended, salient_features=salient_features(ended), reward=reward_of(ended))
         learned = await self._learned(ended)
         patterns, heuristics = (one.id for one in learned.patterns), (one.id for one in learned.heuristics)
-        return replace(ended, patterns=tuple(patterns), heuristics=tuple(heuristics)), learned
+        return (
+            replace(
+                ended,
+                patterns=tuple(patterns),
+                heuristics=tuple(heuristics),
+                applied_patterns=tuple(learned.applied) or ended.applied_patterns,
+            ),
+            learned,
+        )
 
     async def _learned(self, ended: Episode) -> Learned:
         """Return the lessons; none when learning fails, because a failure must not block the completion."""

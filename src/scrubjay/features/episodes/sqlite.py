@@ -13,7 +13,7 @@ from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import index_text
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.episodes.models import Episode, EpisodeChange, EpisodeStep, Learned
+from scrubjay.features.episodes.models import Episode, EpisodeChange, EpisodeStep, Learned, TaskEffort
 from scrubjay.features.episodes.rows import (
     bytes_of,
     changeable_values,
@@ -198,6 +198,14 @@ class SqliteEpisodes:
             return {seq: episode_from(rows[seq]) for seq in chosen if seq in rows}
 
         return await self._readers.read(work)
+
+    async def similar_efforts(self, episode: Episode, limit: int) -> Sequence[TaskEffort]:
+        values = episode_values(episode)
+        values = {name: values[name] for name in ("id", "project_id", "folded_domain", "task_type", "complexity")}
+        rows = await self._readers.read(
+            lambda connection: connection.execute(_SQL["similar_efforts"], values | {"limit": limit})
+        )
+        return [TaskEffort(steps, latency_ms, duration / 1e6) for steps, latency_ms, duration in rows]
 
     async def unembedded(self, model: str, limit: int) -> Sequence[Episode]:
         values = {"model": model, "limit": limit}

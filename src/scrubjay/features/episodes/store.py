@@ -7,7 +7,15 @@ from typing import Protocol
 
 from scrubjay.core.policies import StorageQuota
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.episodes.models import Episode, EpisodeChange, EpisodeStep, Learned, OutcomeType, TaskType
+from scrubjay.features.episodes.models import (
+    Episode,
+    EpisodeChange,
+    EpisodeStep,
+    Learned,
+    OutcomeType,
+    TaskEffort,
+    TaskType,
+)
 from scrubjay.features.memory.candidates import CandidatePool
 
 Choose = Callable[[CandidatePool], Sequence[int]]
@@ -138,6 +146,10 @@ class EpisodeStore(Protocol):
 
         Candidates are the best matches by words and by vector. `choose` may run on another thread.
         """
+        ...
+
+    async def similar_efforts(self, episode: Episode, limit: int) -> Sequence[TaskEffort]:
+        """Return the efforts of the last other tasks of its project, domain, kind and complexity that did not fail."""
         ...
 
     async def unembedded(self, model: str, limit: int) -> Sequence[Episode]:

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from scrubjay.features.knowledge.models import GraphScope, Inference
-from scrubjay.features.knowledge.rules import BACKGROUND_PREDICATES, TRANSITIVE, implying_predicates
+from scrubjay.features.knowledge.models import GraphEdge, GraphScope, Inference
+from scrubjay.features.knowledge.rules import (
+    BACKGROUND_PREDICATES,
+    ImplyingPredicate,
+    implying_chains,
+    implying_predicates,
+)
 from scrubjay.features.knowledge.store import GraphReader
 from scrubjay.features.knowledge.traversal import GraphPath, PathStep, rule_steps, traverse
 
@@ -54,15 +59,22 @@ def prove(
     graph: GraphReader, subject: str, predicate: str, object_: str, *, max_depth: int, min_confidence: float = 0.0
 ) -> Proof | Unproved:
     """Return the shortest derivation of a statement, with the highest confidence among equally short ones."""
-    steps_from = rule_steps(graph, implying_predicates(predicate))
     if subject == object_:  # a traversal never returns to its start
+        steps_from = rule_steps(graph, implying_predicates(predicate))
         own = [step for step in steps_from([subject], min_confidence, MAX_EDGES) if step.target == subject]
         best = max(own, key=lambda step: step.confidence, default=None)
         return Unproved(complete=True) if best is None else _proof(GraphPath(subject, 1, best.confidence, best))
-    depth = max_depth if predicate in TRANSITIVE else 1
-    found = traverse(steps_from, subject, max_depth=depth, min_confidence=min_confidence, decay=DECAY, target=object_)
-    path = found.reached.get(object_)
-    return Unproved(found.complete) if path is None else _proof(path)
+    is_complete, paths = True, list[GraphPath]()
+    for chain in implying_chains(predicate):
+        depth = max_depth if chain.is_transitive else 1
+        steps_from = rule_steps(graph, chain.sources)
+        found = traverse(
+            steps_from, subject, max_depth=depth, min_confidence=min_confidence, decay=DECAY, target=object_
+        )
+        is_complete &= found.complete
+        if (path := found.reached.get(object_)) is not None:
+            paths.append(path)
+    return _proof(min(paths, key=lambda path: (path.depth, -path.confidence))) if paths else Unproved(is_complete)
 
 
 def infer(
@@ -103,28 +115,35 @@ def _infer_one(
     )
     if len(stated) > MAX_EDGES:
         return [], f"more than {MAX_EDGES} triples imply {predicate}; nothing was inferred for it"
-    found: list[Inference] = []
-    steps_by_source: dict[str, list[PathStep]] = defaultdict(list)
     known = {(edge.subject, edge.object) for edge in stated if edge.predicate == predicate}
-    for edge in stated:
+    found: list[Inference] = []
+    for chain in implying_chains(predicate):
+        steps_by_source = _steps_by_source(stated, chain.sources)
+        depth = max_depth if chain.is_transitive else 1
+        steps_from = partial(_steps_from, steps_by_source)
+        for start in steps_by_source:
+            reached = traverse(steps_from, start, max_depth=depth, min_confidence=min_confidence, decay=DECAY)
+            for path in reached.reached.values():
+                if (start, path.entity_id) in known:
+                    continue
+                if len(found) >= limit:
+                    return found, f"more than {limit} triples follow for {predicate}; the others were not inferred"
+                known.add((start, path.entity_id))
+                found.append(_inference(start, predicate, path))
+            if time.monotonic() > deadline or not reached.complete:
+                return found, f"inference for {predicate} was not complete within {MAX_SECONDS:g} s"
+    return found, None
+
+
+def _steps_by_source(edges: Sequence[GraphEdge], sources: Sequence[ImplyingPredicate]) -> dict[str, list[PathStep]]:
+    steps_by_source: dict[str, list[PathStep]] = defaultdict(list)
+    for edge in edges:
         for source in sources:
             if source.predicate == edge.predicate:
                 ends = (edge.object, edge.subject) if source.is_reversed else (edge.subject, edge.object)
-                step = PathStep(*ends, edge.confidence, edge.triple_id, edge.predicate, source.rule)
+                step = PathStep(*ends, edge.confidence, edge.triple_id, edge.predicate, source.rule, source.is_reversed)
                 steps_by_source[step.source].append(step)
-    depth = max_depth if predicate in TRANSITIVE else 1
-    steps_from = partial(_steps_from, steps_by_source)
-    for start in steps_by_source:
-        reached = traverse(steps_from, start, max_depth=depth, min_confidence=min_confidence, decay=DECAY)
-        for path in reached.reached.values():
-            if (start, path.entity_id) in known:
-                continue
-            if len(found) >= limit:
-                return found, f"more than {limit} triples follow for {predicate}; the others were not inferred"
-            found.append(_inference(start, predicate, path))
-        if time.monotonic() > deadline or not reached.complete:
-            return found, f"inference for {predicate} was not complete within {MAX_SECONDS:g} s"
-    return found, None
+    return steps_by_source
 
 
 def _steps_from(

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.features.knowledge.models import Entity, GraphScope, Triple
-from scrubjay.features.knowledge.names import name_key, normalize_predicate, predicate_phrase
-from scrubjay.features.knowledge.rules import implying_predicates
+from scrubjay.features.knowledge.names import name_key, predicate_verb
+from scrubjay.features.knowledge.question_relations import NamedSpan, QuestionRelations
 from scrubjay.features.knowledge.store import GraphReader, KnowledgeStore
 from scrubjay.features.knowledge.traversal import stored_steps, traverse
-from scrubjay.search_index.terms import significant_terms
 
 # Longer names are not found; further words of a text are ignored.
 MAX_NAME_WORDS = 6
@@ -37,13 +36,36 @@ class RelevantTriple:
     """`DIRECT_SCORE` or `RELATED_SCORE`."""
 
     @property
+    def is_direct(self) -> bool:
+        """True if it answers the question."""
+        return self.score >= DIRECT_SCORE
+
+    @property
     def text(self) -> str:
         return as_sentence(self.triple)
 
 
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The words of a text, and the entities that it mentions."""
+
+    words: Sequence[str]
+    found: Sequence[tuple[Entity, NamedSpan]]
+
+    @property
+    def entities(self) -> Sequence[Entity]:
+        return [entity for entity, _ in self.found]
+
+
+def is_indirect(triple: Triple) -> bool:
+    """Return True for a triple that follows from several stored ones."""
+    return len(triple.rests_on) > 1
+
+
 def as_sentence(triple: Triple) -> str:
-    """Return a triple as a sentence."""
-    return f"{triple.subject.name} {predicate_phrase(triple.predicate)} {triple.object.name}."
+    """Return a triple as a sentence; one that follows by several steps says so."""
+    indirectly = " indirectly" if is_indirect(triple) else ""
+    return f"{triple.subject.name} {predicate_verb(triple.predicate)} {triple.object.name}{indirectly}."
 
 
 class MentionFinder:
@@ -53,9 +75,10 @@ class MentionFinder:
         self._store = store
         self._clock = clock
 
-    async def entities_in(self, scope: GraphScope, text: str) -> Sequence[Entity]:
-        """Return the entities that a text mentions; a longer name takes precedence over its parts."""
-        words = [_POSSESSIVE.sub("", word) for word in _WORD.findall(text)[:MAX_WORDS]]
+    async def mentions_in(self, scope: GraphScope, text: str) -> Mentions:
+        """Return the entities that a text mentions, by one query; a longer name takes precedence over its parts."""
+        written = _WORD.findall(text)[:MAX_WORDS]
+        words = [_POSSESSIVE.sub("", word) for word in written]
         spans: dict[tuple[int, int], str] = {}
         for length in range(MAX_NAME_WORDS, 0, -1):
             for start in range(len(words) - length + 1):
@@ -65,37 +88,57 @@ class MentionFinder:
         if spans:
             known = await self._store.entities_by_key(scope, {*spans.values()}, self._clock())
         taken: set[int] = set()
-        found: dict[str, Entity] = {}
+        found: dict[str, tuple[Entity, NamedSpan]] = {}
         for (start, end), key in spans.items():
             if key in known and taken.isdisjoint(range(start, end)):
                 taken.update(range(start, end))
-                found |= {entity.id: entity for entity in known[key]}
-        return [*found.values()][:MAX_ENTITIES]
+                span = NamedSpan(start, end, is_possessive=written[end - 1] != words[end - 1])
+                found |= {entity.id: (entity, span) for entity in known[key] if entity.id not in found}
+        return Mentions(words, [*found.values()][:MAX_ENTITIES])
 
-    async def relevant_triples(self, scope: GraphScope, question: str, limit: int) -> Sequence[RelevantTriple]:
+    async def entities_in(self, scope: GraphScope, text: str) -> Sequence[Entity]:
+        """Return the entities that a text mentions."""
+        return (await self.mentions_in(scope, text)).entities
+
+    async def relevant_triples(
+        self, scope: GraphScope, question: str, limit: int, mentions: Mentions | None = None
+    ) -> Sequence[RelevantTriple]:
         """Return triples of the entities that a question mentions, direct answers first.
 
-        For two entities without a common triple, the triples on the shortest path between them are included.
+        For two entities without a common triple, the triples on the shortest path between them are included. Pass
+        `mentions` if they are known already.
         """
-        mentioned = await self.entities_in(scope, question)
+        mentions = mentions or await self.mentions_in(scope, question)
+        mentioned = mentions.entities
         ids = {entity.id for entity in mentioned}
-        question_terms = frozenset(significant_terms(question))
-        found: dict[str, RelevantTriple] = {}
-        for entity in mentioned:
+        relations = QuestionRelations(mentions.words, [span for _, span in mentions.found])
+        direct: dict[str, Triple] = {}
+        between: dict[str, Triple] = {}
+        related: dict[str, Triple] = {}
+        for entity, span in mentions.found:
             known = await self._store.relationships(
                 scope, entity.id, MAX_TRIPLES_PER_ENTITY, self._clock(), min_confidence=MIN_CONFIDENCE
             )
             for triple in (*known.outgoing, *known.incoming):
-                both = len(ids) > 1 and ids.issuperset((triple.subject.id, triple.object.id))
-                is_direct = both or _is_asked(triple.predicate, question_terms)
-                found.setdefault(triple.id, RelevantTriple(triple, DIRECT_SCORE if is_direct else RELATED_SCORE))
-        if len(mentioned) > 1 and not any(
-            ids.issuperset((one.triple.subject.id, one.triple.object.id)) for one in found.values()
-        ):
-            between = await self._between(scope, mentioned[0], mentioned[1])
-            path = {triple.id: RelevantTriple(triple, DIRECT_SCORE) for triple in between}
-            found = path | {triple_id: one for triple_id, one in found.items() if triple_id not in path}
-        ranked = sorted(found.values(), key=lambda one: (-one.score, one.triple.inferred, -one.triple.confidence))
+                if len(ids) > 1 and ids.issuperset((triple.subject.id, triple.object.id)):
+                    between[triple.id] = triple
+                elif _is_asked(triple, entity, span, relations):
+                    direct[triple.id] = triple
+                else:
+                    related[triple.id] = triple
+        if len(mentioned) > 1 and not between:
+            path = await self._between(scope, mentioned[0], mentioned[1])
+            if all(relations.connects([one.predicate]) for one in path):  # a part of a path answers nothing
+                between = {one.id: one for one in path}
+        connecting = {one.id: one for one in between.values() if relations.connects([one.predicate])}
+        related |= {triple_id: one for triple_id, one in between.items() if triple_id not in connecting}
+        if connecting and not relations.asks_for_entity:
+            direct, related = {}, direct | related
+        ranked = [
+            *(RelevantTriple(one, DIRECT_SCORE) for one in _without_repetitions([*connecting.values()])),
+            *(RelevantTriple(one, DIRECT_SCORE) for one in _without_repetitions(_nearest_first(direct, connecting))),
+            *(RelevantTriple(one, RELATED_SCORE) for one in _nearest_first(related, connecting | direct)),
+        ]
         return ranked[:limit]
 
     async def _between(self, scope: GraphScope, one: Entity, other: Entity) -> Sequence[Triple]:
@@ -117,7 +160,32 @@ class MentionFinder:
         return await self._store.triples(scope, shortest, self._clock())
 
 
-def _is_asked(predicate: str, question_terms: frozenset[str]) -> bool:
-    """Return True when the question contains the words of this predicate or of one that implies it."""
-    same = {predicate, *(source.predicate for source in implying_predicates(normalize_predicate(predicate)))}
-    return any((words := significant_terms(predicate_phrase(one))) and question_terms.issuperset(words) for one in same)
+def _nearest_first(triples: Mapping[str, Triple], shown: Mapping[str, Triple]) -> list[Triple]:
+    """Return the triples that are not shown yet: stored ones first, those that follow by several steps last.
+
+    Of two inferred statements of the same, the one with a predicate that the stored ones have comes first.
+    """
+    others = [triple for triple_id, triple in triples.items() if triple_id not in shown]
+    stored = {triple.predicate for triple in others if not triple.inferred}
+    return sorted(others, key=lambda one: (len(one.rests_on), one.predicate not in stored, -one.confidence))
+
+
+def _without_repetitions(triples: Sequence[Triple]) -> list[Triple]:
+    """Return the triples without those that state the same in other words, such as the inverse of a stored one."""
+    shown: set[frozenset[str]] = set()
+    kept: list[Triple] = []
+    for triple in triples:
+        if (premises := frozenset(triple.rests_on or [triple.id])) not in shown:
+            shown.add(premises)
+            kept.append(triple)
+    return kept
+
+
+def _is_asked(triple: Triple, entity: Entity, span: NamedSpan, relations: QuestionRelations) -> bool:
+    """Return True when the question asks for this triple of an entity that it names."""
+    if relations.only_stated and is_indirect(triple):
+        return False
+    sides = relations.sides(span, triple.predicate)
+    return ("subject" in sides and triple.subject.id == entity.id) or (
+        "object" in sides and triple.object.id == entity.id
+    )

@@ -26,6 +26,8 @@ _ARTICLE = re.compile(r"^(?:the|an|a)\s+(?=\S)", re.IGNORECASE)
 _PLAIN_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _NOT_IN_SLUG = re.compile(r"[^a-z0-9]+")
 _NOT_IN_PREDICATE = re.compile(r"[^\w]+")
+# Predicates that begin with a participle, an adjective or a noun: owned_by, adjacent_to, member_of, instance_of.
+_WITHOUT_VERB = re.compile(r"[a-z]+(?:ed|en|wn)_(?:at|by|from|in|on|to|with)|adjacent_to|[a-z]*[a-rt-z]_of|[a-z]+ss_of")
 _NUMBER = re.compile(r"\d+")
 
 
@@ -86,6 +88,12 @@ def normalize_predicate(text: str) -> str:
 
 def predicate_phrase(predicate: str) -> str:
     return predicate.replace("_", " ")
+
+
+def predicate_verb(predicate: str) -> str:
+    """Return a predicate with the verb that a sentence needs: `is located in` for `located_in`."""
+    phrase = predicate_phrase(predicate)
+    return f"is {phrase}" if _WITHOUT_VERB.fullmatch(predicate) else phrase
 
 
 def _folded(text: str) -> str:

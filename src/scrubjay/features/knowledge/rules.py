@@ -80,3 +80,34 @@ def implying_predicates(predicate: str) -> tuple[ImplyingPredicate, ...]:
                 found[other, not is_reversed] = ImplyingPredicate(other, not is_reversed, "inverse")
                 waiting.append((other, not is_reversed))
     return tuple(found.values())
+
+
+class Chain(NamedTuple):
+    """Predicates whose triples imply a predicate, and whether several of them in a row do."""
+
+    sources: tuple[ImplyingPredicate, ...]
+    is_transitive: bool
+
+
+@cache
+def implying_chains(predicate: str) -> tuple[Chain, ...]:
+    """Return all chains of triples that imply this predicate, so that rules apply to what follows by other rules.
+
+    `manages` is not transitive, but the inverse of `reports_to`, which is: a chain of `reports_to` implies it.
+    """
+    sources = implying_predicates(predicate)
+    if predicate in TRANSITIVE:
+        return (Chain(sources, is_transitive=True),)
+    chains = [Chain(sources, is_transitive=False)]
+    for source in sources:
+        if source.predicate in TRANSITIVE:
+            within = {
+                (one.predicate, one.is_reversed != source.is_reversed) for one in implying_predicates(source.predicate)
+            }
+            same = tuple(one for one in sources if (one.predicate, one.is_reversed) in within)
+            chains.append(Chain(same, is_transitive=True))
+    longest = max(
+        (chain for chain in chains if chain.is_transitive), key=lambda chain: len(chain.sources), default=None
+    )
+    # A chain that uses every source also has the single steps.
+    return tuple(chains[1:]) if longest is not None and len(longest.sources) == len(sources) else tuple(chains)

@@ -292,12 +292,14 @@ class RelationshipsView(Result):
 
 
 class StepView(Result):
-    """A stored triple in a path or proof."""
+    """A stored triple in a path or proof: `from_id predicate to_id` is the stored statement."""
 
     triple_id: str
-    from_id: str
+    from_id: str = Field(
+        description="Subject of the stored triple; by an inverse rule, a proof leads from to_id to it."
+    )
     predicate: str = Field(description="The stored predicate.")
-    to_id: str
+    to_id: str = Field(description="Object of the stored triple.")
     confidence: float
     rule: Literal["stated", "inverse", "symmetric"] = Field(description="How the triple is applied.")
 
@@ -783,9 +785,9 @@ def _steps(found: GraphPath | Proof) -> list[StepView]:
     return [
         StepView(
             triple_id=step.triple_id,
-            from_id=step.source,
+            from_id=step.subject,
             predicate=step.predicate,
-            to_id=step.target,
+            to_id=step.object,
             confidence=step.confidence,
             rule=step.rule,
         )

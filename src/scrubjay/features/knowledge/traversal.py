@@ -23,6 +23,18 @@ class PathStep(NamedTuple):
     triple_id: str
     predicate: str
     rule: Rule = "stated"
+    is_reversed: bool = False
+    """True when the step leads from the object of the stored triple to its subject."""
+
+    @property
+    def subject(self) -> str:
+        """The subject of the stored triple."""
+        return self.target if self.is_reversed else self.source
+
+    @property
+    def object(self) -> str:
+        """The object of the stored triple."""
+        return self.source if self.is_reversed else self.target
 
 
 StepSource = Callable[[Collection[str], float, int], Sequence[PathStep]]
@@ -119,7 +131,10 @@ def stored_steps(graph: GraphReader, predicates: Collection[str] | None, directi
         found = graph.edges_from(entity_ids, predicates, direction, min_confidence=min_confidence, limit=limit)
         if direction == "forward":
             return [PathStep(one.subject, one.object, one.confidence, one.triple_id, one.predicate) for one in found]
-        return [PathStep(one.object, one.subject, one.confidence, one.triple_id, one.predicate) for one in found]
+        return [
+            PathStep(one.object, one.subject, one.confidence, one.triple_id, one.predicate, is_reversed=True)
+            for one in found
+        ]
 
     return steps
 

@@ -28,10 +28,11 @@ MAX_RECOVERY_STEPS: Final = 5
 MAX_PER_TYPE: Final = 5
 MAX_CHARACTERS: Final = 300
 
-# Whole words only, so that "analysis" does not match "is".
+# Whole words only. `is` and `has` occur in any sentence; "check out" and SQL's SELECT decide nothing.
 _DECISION = re.compile(
-    r"\b(?:check(?:s|ed|ing)?|verif(?:y|ies|ied|ying)|validat(?:e|es|ed|ing)|is|has|whether|decid(?:e|es|ed|ing)"
-    r"|choos(?:e|es|ing)|chose|select(?:s|ed|ing)?|determin(?:e|es|ed|ing)|confirm(?:s|ed|ing)?)\b",
+    r"\b(?:check(?:s|ed|ing)?(?!\s+(?:out|in)\b)|verif(?:y|ies|ied|ying)|validat(?:e|es|ed|ing)|whether"
+    r"|decid(?:e|es|ed|ing)|choos(?:e|es|ing)|chose|(?-i:(?!SELECT))select(?:s|ed|ing)?|determin(?:e|es|ed|ing)"
+    r"|confirm(?:s|ed|ing)?)\b",
     re.IGNORECASE,
 )
 # Names of errors: FileNotFoundError, E0502, ENOENT, TS2345.
@@ -40,18 +41,21 @@ _SPACE = re.compile(r"\s+")
 
 
 def extract_patterns(episode: Episode) -> list[Pattern]:
-    """Return the patterns of an episode without duplicates; none if it is open or too few of its steps succeeded."""
+    """Return the patterns of an episode without duplicates; none if it is open or too few of its steps succeeded.
+
+    Those of a failed episode are returned whatever its steps, because they count against known patterns.
+    """
     steps = [step for step in episode.steps if step.result is not None]
     if not steps or episode.end_time is None:
         return []
     rate = sum(step.succeeded for step in steps) / len(steps)
     score = success_score(episode)
     found: list[tuple[Form, float]] = []
-    if rate >= MIN_SUCCESS_RATE:
+    if rate >= MIN_SUCCESS_RATE or score == 0:
         forms = (*_sequences(steps), *_decisions(steps, score), *_contexts(episode, steps))
         found += [(form, score) for form in forms]
     if rate >= MIN_RECOVERY_SUCCESS_RATE:
-        found += _recoveries(steps)
+        found += [(form, score * lasted) for form, lasted in _recoveries(steps)]
     by_id: dict[str, Pattern] = {}
     for form, success in found:
         pattern = _pattern(episode, form, success, episode.end_time)
@@ -110,7 +114,7 @@ def _decisions(steps: Sequence[EpisodeStep], score: float) -> Iterator[DecisionP
 
 
 def _recoveries(steps: Sequence[EpisodeStep]) -> Iterator[tuple[ErrorRecovery, float]]:
-    """Yield failures with the steps until the next success; the score is 1 if the failure did not occur again."""
+    """Yield failures with the steps until the next success, and 1 if the failure did not occur again, else 0."""
     count, position = 0, 0
     while position < len(steps) and count < MAX_PER_TYPE:
         failed = steps[position]

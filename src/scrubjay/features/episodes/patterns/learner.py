@@ -1,7 +1,7 @@
 """Learn from episodes: merge their patterns with known ones or add new ones."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final
 
 import anyio.to_thread
@@ -9,7 +9,13 @@ import anyio.to_thread
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.episodes.models import Episode, TaskType
 from scrubjay.features.episodes.patterns.extraction import extract_patterns
-from scrubjay.features.episodes.patterns.models import FoundPattern, Lessons, Pattern, derive_heuristic
+from scrubjay.features.episodes.patterns.models import (
+    FoundPattern,
+    Lessons,
+    Pattern,
+    applied_pattern_ids,
+    derive_heuristic,
+)
 from scrubjay.features.episodes.patterns.search import SEARCH_WEIGHTS, PatternSearch, TaskPatternQuery
 from scrubjay.features.episodes.patterns.similarity import SAME_PATTERN_SIMILARITY, similarity
 from scrubjay.features.episodes.patterns.store import PatternStore
@@ -51,13 +57,24 @@ class PatternLearner:
                 found.append(one)
                 grown[one.id] = pattern if same is None else same.merge(pattern)
         heuristics = [rule for pattern in grown.values() if (rule := derive_heuristic(pattern)) is not None]
-        return Lessons(patterns=list(grown.values()), heuristics=heuristics, found=found)
+        applied = await self._applied(episode, {one.id for one in found})
+        return Lessons(patterns=list(grown.values()), heuristics=heuristics, found=found, applied=applied)
+
+    async def _applied(self, episode: Episode, shown: Set[str]) -> Sequence[str]:
+        """Return the recommended patterns that the episode shows, and the existing ones that its client names."""
+        recommended = await self._store.recommended_for(episode.episode_id)
+        named = [*episode.applied_patterns, *applied_pattern_ids(episode.metadata)]
+        where = Visibility(episode.project_id)
+        known = {pattern_id for pattern_id in named if await self._store.get(where, pattern_id) is not None}
+        return sorted(known | (recommended & shown))
 
     async def relevant(
         self, visibility: Visibility, query: str, domain: str, task_type: TaskType | None, limit: int
     ) -> Sequence[Mapping[str, Any]]:
         """Return the patterns of a domain that match a query, in wire format, best first."""
-        task = TaskPatternQuery(query=query, domain=domain, same_domain=True, task_type=task_type, limit=limit)
+        task = TaskPatternQuery(
+            query=query, domain=domain, same_domain=True, task_type=task_type, limit=limit, only_proven=True
+        )
         found = await self._search.search(visibility, task, SEARCH_WEIGHTS)
         return [pattern_fields(one.pattern) | {"relevance_score": one.score} for one in found.scored]
 

@@ -23,6 +23,8 @@ MIN_HEURISTIC_SAMPLE: Final = 2
 MAX_EVIDENCE: Final = 50
 """Episode ids that a pattern lists: the most recent that showed it."""
 MAX_TAGS: Final = 20
+MIN_TRIED: Final = 2
+"""Applications from which their outcomes decide on recommending a pattern."""
 
 
 class PatternType(StrEnum):
@@ -193,6 +195,18 @@ class Pattern:
         """Success rate times the square root of the sample; can exceed 1."""
         return self.success_rate * sqrt(self.sample)
 
+    @property
+    def expected_success(self) -> float:
+        """Probability that it works the next time, by the rule of succession: 2/3 after one success, .9 after eight."""
+        return (self.successes + 1) / (self.sample + 2)
+
+    @property
+    def is_proven(self) -> bool:
+        """True if it succeeded more often than it failed, and also where it was applied on purpose."""
+        tried = self.effectiveness.success_when_applied + self.effectiveness.failure_when_applied
+        helped = tried < MIN_TRIED or 2 * self.effectiveness.success_when_applied > tried
+        return self.expected_success > 0.5 and helped
+
     def merge(self, found: "Pattern") -> "Pattern":
         """Return this pattern merged with another occurrence: averages are weighted, the wording stays."""
         total = self.sample + found.sample
@@ -238,7 +252,7 @@ class Heuristic:
 
 def derive_heuristic(pattern: Pattern) -> Heuristic | None:
     """Derive the heuristic of a pattern; None for a tool sequence, or with too few or too unsuccessful episodes."""
-    confidence = (pattern.successes + 1) / (pattern.sample + 2)
+    confidence = pattern.expected_success
     if (
         pattern.sample < MIN_HEURISTIC_SAMPLE
         or len(pattern.evidence) < MIN_HEURISTIC_SAMPLE

@@ -76,8 +76,10 @@ WHERE pattern.id IN (SELECT value FROM json_each(:ids)) AND episode.id = :episod
 
 -- recommended --
 -- Return the ids of the patterns recommended for an episode.
-SELECT pattern.id FROM pattern_recommendation JOIN pattern ON pattern.seq = pattern_recommendation.pattern_seq
-WHERE pattern_recommendation.episode_seq = :episode_seq
+SELECT pattern.id FROM episode
+CROSS JOIN pattern_recommendation ON pattern_recommendation.episode_seq = episode.seq
+CROSS JOIN pattern ON pattern.seq = pattern_recommendation.pattern_seq
+WHERE episode.id = :id
 
 -- unlearned --
 -- Return complete episodes without a learning result.
@@ -135,6 +137,10 @@ SET times_applied = :times_applied, success_when_applied = :success_when_applied
     failure_when_applied = :failure_when_applied, avg_reward_delta = :avg_reward_delta, compared = :compared,
     last_used = :last_used
 WHERE seq = :seq
+
+-- set_applied --
+-- Record the patterns that an episode applied.
+UPDATE episode SET applied_patterns = :applied WHERE seq = :seq
 
 -- usual_reward --
 -- Return the mean reward of the other complete episodes of a project and domain; null without any.

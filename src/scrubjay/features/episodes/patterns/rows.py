@@ -19,7 +19,6 @@ from scrubjay.features.episodes.patterns.models import (
     Pattern,
     PatternType,
     ToolSequence,
-    applied_pattern_ids,
     success_score,
 )
 from scrubjay.features.episodes.rows import folded
@@ -134,11 +133,9 @@ def write_lessons(connection: Connection, episode: Episode, learned: Learned) ->
     connection.execute(_SQL["set_learned"], {"seq": seq})
     for found in learned.found:
         _write_pattern(connection, found, seq)
-    recommended = {pattern_id for (pattern_id,) in connection.execute(_SQL["recommended"], {"episode_seq": seq})}
-    applied = recommended & {found.id for found in learned.found}
-    applied |= {*episode.applied_patterns, *applied_pattern_ids(episode.metadata)}
-    if applied:
-        _credit(connection, episode, seq, sorted(applied))
+    if learned.applied:
+        credited = _credit(connection, episode, seq, learned.applied)
+        connection.execute(_SQL["set_applied"], {"seq": seq, "applied": json_text(credited)})
 
 
 def _write_pattern(connection: Connection, found: FoundPattern, episode_seq: int) -> None:
@@ -167,8 +164,9 @@ def _write_pattern(connection: Connection, found: FoundPattern, episode_seq: int
 _GROWING_COLUMNS = ("context", "form", "sample", "successes", "last_seen")
 
 
-def _credit(connection: Connection, episode: Episode, seq: int, pattern_ids: Sequence[str]) -> None:
-    """Update the effectiveness of the patterns that an episode applied."""
+def _credit(connection: Connection, episode: Episode, seq: int, pattern_ids: Sequence[str]) -> Sequence[str]:
+    """Update the effectiveness of the patterns that an episode applied; return the ids of the existing ones."""
+    credited: list[str] = []
     where = {"project": episode.project_id, "domain": folded(episode.context.domain), "seq": seq}
     usual = connection.value(_SQL["usual_reward"], where)
     delta = None if usual is None or episode.reward is None else episode.reward.total - usual
@@ -177,6 +175,7 @@ def _credit(connection: Connection, episode: Episode, seq: int, pattern_ids: Seq
         rows = connection.execute(_SQL["get"], {"id": pattern_id, "project": episode.project_id})
         if not rows:
             continue
+        credited.append(pattern_id)
         now = pattern_from(rows[0]).effectiveness.after_application(success_score(episode), delta, at)
         connection.execute(
             _SQL["set_effectiveness"],
@@ -190,3 +189,4 @@ def _credit(connection: Connection, episode: Episode, seq: int, pattern_ids: Seq
                 "last_used": microseconds(at),
             },
         )
+    return credited

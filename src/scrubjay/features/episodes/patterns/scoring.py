@@ -6,6 +6,7 @@ from datetime import datetime
 from math import exp
 from typing import Final
 
+from scrubjay.features.episodes.models import TaskType
 from scrubjay.features.episodes.patterns.models import Pattern
 from scrubjay.features.episodes.patterns.similarity import jaccard
 
@@ -29,7 +30,7 @@ class ScoreWeights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreComponents:
-    """Components of a score, each 0 to 1."""
+    """Components of a score, each 0 to 1; `success_rate` is the expected one, which weighs the number of episodes."""
 
     semantic_similarity: float
     context_match: float
@@ -47,21 +48,29 @@ class ScoreComponents:
         )
 
 
-def break_down(pattern: Pattern, semantic: float, domain: str, tags: Sequence[str], now: datetime) -> ScoreComponents:
+def break_down(
+    pattern: Pattern, semantic: float, domain: str, tags: Sequence[str], task_type: TaskType | None, now: datetime
+) -> ScoreComponents:
     last = max(pattern.last_seen, pattern.effectiveness.last_used or pattern.last_seen)
     days = max(0.0, (now - last).total_seconds() / 86_400)
     return ScoreComponents(
         semantic_similarity=min(1.0, max(0.0, semantic)),
-        context_match=_context(pattern, domain, tags),
+        context_match=_context(pattern, domain, tags, task_type),
         effectiveness=min(1.0, pattern.effectiveness.score / _MAX_EFFECTIVENESS),
         recency=exp(-days / RECENCY_DAYS),
-        success_rate=pattern.success_rate,
+        success_rate=pattern.expected_success,
     )
 
 
-def _context(pattern: Pattern, domain: str, tags: Sequence[str]) -> float:
-    """Return 1 for the same domain, else 0; with tags, the mean of that and the overlap of the tags."""
-    if not domain.strip():
-        return NO_DOMAIN_SCORE
-    same = float(pattern.context.domain.casefold().strip() == domain.casefold().strip())
-    return (same + jaccard(pattern.context.tags, tags)) / 2 if tags else same
+def _context(pattern: Pattern, domain: str, tags: Sequence[str], task_type: TaskType | None) -> float:
+    """Return the mean of what is given: equal domain (1 or 0), equal kind of task, and the overlap of the tags."""
+    parts: list[float] = []
+    if domain.strip():
+        parts.append(float(pattern.context.domain.casefold().strip() == domain.casefold().strip()))
+    else:
+        parts.append(NO_DOMAIN_SCORE)
+    if task_type is not None:
+        parts.append(float(pattern.task_type is task_type))
+    if tags and domain.strip():
+        parts.append(jaccard(pattern.context.tags, tags))
+    return sum(parts) / len(parts)

@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 else:
     np = lazy_module("numpy")
 
-SEARCH_WEIGHTS: Final = ScoreWeights(semantic=0.4, context=0.2, effectiveness=0.2, recency=0.1, success=0.1)
-RECOMMENDATION_WEIGHTS: Final = ScoreWeights(semantic=0.35, context=0.25, effectiveness=0.25, recency=0.1, success=0.05)
+SEARCH_WEIGHTS: Final = ScoreWeights(semantic=0.4, context=0.2, effectiveness=0.1, recency=0.1, success=0.2)
+RECOMMENDATION_WEIGHTS: Final = ScoreWeights(semantic=0.35, context=0.2, effectiveness=0.1, recency=0.05, success=0.3)
 MIN_SEARCH_SCORE: Final = 0.3
 MIN_RECOMMENDATION_SCORE: Final = 0.4
+# Semantic similarity below which a pattern is about another task. The second applies to patterns of a kind of task that
+# is the query's own, or whose best pattern has the first. Of the bundled model, unrelated texts are below both.
+MIN_SIMILARITY: Final = 0.2
+MIN_SIMILARITY_OF_KIND: Final = 0.1
 # Missing vectors that one query creates at most; further patterns are compared by words until a later query.
 MAX_CREATED_VECTORS: Final = 512
 BATCH_SIZE: Final = 64
@@ -44,6 +48,11 @@ class TaskPatternQuery:
     same_domain: bool = False
     """Only patterns of this domain."""
     task_type: TaskType | None = None
+    """Only patterns of this kind of task."""
+    kind: TaskType | None = None
+    """The kind of the task, if known; patterns of the same kind score higher."""
+    only_proven: bool = False
+    """Without patterns that failed as often as they succeeded."""
     limit: int
     min_score: float = MIN_SEARCH_SCORE
     episode_id: str | None = None
@@ -129,13 +138,24 @@ def _rank(
 ) -> TaskPatternMatches:
     near = _cosines(candidates, vector)
     words = [] if len(near) == len(candidates) else _query_terms(task.query)
+    kind = task.kind or task.task_type
+    similarity = [
+        near[index] if index in near else _shared_terms(words, embedding_text(one.pattern))
+        for index, one in enumerate(candidates)
+    ]
+    own_kinds = {
+        one.pattern.task_type for one, like in zip(candidates, similarity, strict=True) if like >= MIN_SIMILARITY
+    } | {kind}
     scored: list[ScoredPattern] = []
-    for index, one in enumerate(candidates):
-        semantic = near[index] if index in near else _shared_terms(words, embedding_text(one.pattern))
-        parts = break_down(one.pattern, semantic, task.domain, task.tags, now)
+    for one, semantic in zip(candidates, similarity, strict=True):
+        pattern = one.pattern
+        enough = MIN_SIMILARITY_OF_KIND if pattern.task_type in own_kinds else MIN_SIMILARITY
+        if semantic < enough or (task.only_proven and not pattern.is_proven):
+            continue
+        parts = break_down(pattern, semantic, task.domain, task.tags, kind, now)
         score = parts.weighted_sum(weights)
         if score >= task.min_score:
-            scored.append(ScoredPattern(pattern=one.pattern, score=score, breakdown=parts))
+            scored.append(ScoredPattern(pattern=pattern, score=score, breakdown=parts))
     scored.sort(key=lambda one: -one.score)
     method: Method = "words" if len(near) < len(candidates) or not vector else "embedding"
     return TaskPatternMatches(scored=scored[: task.limit], searched=len(candidates), method=method)

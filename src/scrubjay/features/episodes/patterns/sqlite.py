@@ -74,6 +74,10 @@ class SqlitePatterns:
 
         await self._writer.write(work)
 
+    async def recommended_for(self, episode_id: str) -> frozenset[str]:
+        rows = await self._readers.read(lambda connection: connection.execute(_SQL["recommended"], {"id": episode_id}))
+        return frozenset(pattern_id for (pattern_id,) in rows)
+
     async def unlearned(self, limit: int) -> Sequence[tuple[str, str | None]]:
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["unlearned"], {"limit": limit}))
         return [(episode_id, project_id) for episode_id, project_id in rows]

@@ -76,6 +76,10 @@ class PatternStore(Protocol):
         """Count a retrieval of these patterns, and link them to the open episode they were recommended for."""
         ...
 
+    async def recommended_for(self, episode_id: str) -> frozenset[str]:
+        """Return the ids of the patterns that were recommended for an episode."""
+        ...
+
     async def unlearned(self, limit: int) -> Sequence[tuple[str, str | None]]:
         """Return ids and projects of complete episodes without a learning result; for maintenance only."""
         ...

@@ -5,7 +5,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from scrubjay.features.episodes.models import Episode, EpisodeStep, FailureOutcome, PartialSuccessOutcome
+from scrubjay.features.episodes.models import (
+    Episode,
+    EpisodeStep,
+    FailureOutcome,
+    PartialSuccessOutcome,
+    TypicalEffort,
+    effort_of,
+)
 from scrubjay.features.episodes.step_stats import StepCounts
 from scrubjay.features.episodes.wording import counted, seconds, shorten
 
@@ -15,12 +22,14 @@ MANY_ERRORS: Final = 3
 MANY_USES: Final = 5
 MANY_PAIRS: Final = 2
 MANY_TOKENS: Final = 10_000
+# Effort above this multiple of the typical one is remarkable.
+FAR_MORE: Final = 2
 # A bottleneck takes more than a second and more than this multiple of the average step.
 BOTTLENECK: Final = 3
 BOTTLENECK_MS: Final = 1_000
 
 
-def improvements(episode: Episode, counts: StepCounts) -> Iterator[str]:
+def improvements(episode: Episode, counts: StepCounts, typical: TypicalEffort | None = None) -> Iterator[str]:
     """Yield failures first, then slow parts, then inefficient habits."""
     match episode.outcome:
         case FailureOutcome(reason=reason):
@@ -35,14 +44,23 @@ def improvements(episode: Episode, counts: StepCounts) -> Iterator[str]:
     for tool, times in Counter(step.tool for step in failed).most_common():
         if times >= 2:
             yield f"{shorten(tool, 60)} failed {times} times: check its arguments, or use another tool"
-    duration = episode.duration_seconds
-    if duration is not None and duration > LONG_SECONDS:
-        yield f"Took {seconds(duration)}: look for unnecessary steps"
-    if counts.steps > MANY_STEPS:
-        yield f"Took {counts.steps} steps: split such tasks"
+    yield from _excess(episode, counts, typical)
     yield from _repeated(failed)
     yield from _bottleneck(episode.steps)
     yield from _habits(episode.steps, counts, failed)
+
+
+def _excess(episode: Episode, counts: StepCounts, typical: TypicalEffort | None) -> Iterator[str]:
+    """Yield that a task took long or many steps: compared with similar ones, without them by fixed limits."""
+    duration = effort_of(episode).measured_seconds
+    if typical is not None and typical.seconds is not None:
+        if duration is not None and duration > FAR_MORE * typical.seconds:
+            usual = f"{seconds(typical.seconds)} (median of {typical.episodes})"
+            yield f"Took {seconds(duration)}, similar tasks {usual}: look for unnecessary steps"
+    elif duration is not None and duration > LONG_SECONDS:
+        yield f"Took {seconds(duration)}: look for unnecessary steps"
+    if counts.steps > MANY_STEPS and (typical is None or counts.steps > FAR_MORE * typical.steps):
+        yield f"Took {counts.steps} steps: split such tasks"
 
 
 def _repeated(failed: Sequence[EpisodeStep]) -> Iterator[str]:

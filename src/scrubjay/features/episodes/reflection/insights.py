@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from scrubjay.features.episodes.models import Complexity, Episode, FailureOutcome, SuccessOutcome
+from scrubjay.features.episodes.models import Episode, FailureOutcome, SuccessOutcome, TypicalEffort
 from scrubjay.features.episodes.step_stats import StepCounts
 from scrubjay.features.episodes.wording import counted, percent, shorten
 
@@ -12,14 +12,14 @@ MOSTLY: Final = 0.8
 RARELY: Final = 0.5
 MANY_TOOLS: Final = 5
 SLOW_MS: Final = 5_000
-# Typical number of steps by complexity.
-EXPECTED: Final = {Complexity.SIMPLE: 5, Complexity.MODERATE: 15, Complexity.COMPLEX: 30}
+# Steps below a typical number divided by this, or above it multiplied by this, are remarkable.
+FAR: Final = 2
 # Increase of the success rate from the first to the second half that counts as learning.
 LEARNING: Final = 0.2
 TOOLS_NAMED: Final = 3
 
 
-def insights(episode: Episode, counts: StepCounts) -> Iterator[str]:
+def insights(episode: Episode, counts: StepCounts, typical: TypicalEffort | None = None) -> Iterator[str]:
     """Yield insights; none for fewer than two steps."""
     if counts.steps < MIN_STEPS:
         return
@@ -36,10 +36,10 @@ def insights(episode: Episode, counts: StepCounts) -> Iterator[str]:
         yield f"Used many tools: {len(counts.tools)}"
     elif len(counts.tools) == 1 and counts.steps > 3:
         yield f"Used only one tool: {shorten(next(iter(counts.tools)), 60)}"
-    average = sum(step.latency_ms for step in episode.steps) / counts.steps
-    if average > SLOW_MS:
-        yield f"Steps took {average / 1_000:.1f} s on average"
-    yield from _against_expectation(episode, counts)
+    measured = [step.latency_ms for step in episode.steps if step.latency_ms]
+    if measured and sum(measured) / len(measured) > SLOW_MS:
+        yield f"Steps took {sum(measured) / len(measured) / 1_000:.1f} s on average"
+    yield from _against_similar(counts, typical)
     yield from _learning(episode)
     yield from _verdict(episode, counts)
     reliable = [tool for tool, times in counts.tools.items() if times >= 2 and _never_failed(episode, tool)]
@@ -57,13 +57,15 @@ def _reliability(counts: StepCounts) -> Iterator[str]:
         yield f"Only {percent(rate)} of the steps succeeded: the approach is not reliable"
 
 
-def _against_expectation(episode: Episode, counts: StepCounts) -> Iterator[str]:
-    complexity = episode.context.complexity
-    expected = EXPECTED[complexity]
-    if counts.steps < expected / 2:
-        yield f"Took less than half of the {expected} steps expected for a {complexity.value} task"
-    elif counts.steps > expected * 2:
-        yield f"Took more than twice the {expected} steps expected for a {complexity.value} task"
+def _against_similar(counts: StepCounts, typical: TypicalEffort | None) -> Iterator[str]:
+    """Compare the steps with those of similar tasks; without such tasks there is nothing to compare with."""
+    if typical is None:
+        return
+    usual = f"the {typical.steps:g} steps of similar tasks (median of {typical.episodes})"
+    if counts.steps < typical.steps / FAR:
+        yield f"Took {counts.steps} steps, less than half of {usual}"
+    elif counts.steps > typical.steps * FAR:
+        yield f"Took {counts.steps} steps, more than twice {usual}"
 
 
 def _learning(episode: Episode) -> Iterator[str]:

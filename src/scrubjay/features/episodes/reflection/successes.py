@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
-from scrubjay.features.episodes.models import Complexity, Episode, FailureOutcome, PartialSuccessOutcome, SuccessOutcome
+from scrubjay.features.episodes.models import (
+    Complexity,
+    Episode,
+    FailureOutcome,
+    PartialSuccessOutcome,
+    SuccessOutcome,
+    TypicalEffort,
+    effort_of,
+)
 from scrubjay.features.episodes.step_stats import StepCounts
 from scrubjay.features.episodes.wording import counted, percent, seconds, shorten
 
@@ -15,7 +23,7 @@ FIRST_TOOLS: Final = 3
 DIVERSE: Final = 3
 
 
-def successes(episode: Episode, counts: StepCounts) -> Iterator[str]:
+def successes(episode: Episode, counts: StepCounts, typical: TypicalEffort | None = None) -> Iterator[str]:
     """Yield the outcome first, then results of the steps, then the approach."""
     yield from _outcome(episode)
     if counts.success_rate >= MOSTLY:
@@ -23,11 +31,11 @@ def successes(episode: Episode, counts: StepCounts) -> Iterator[str]:
     successful = list(dict.fromkeys(step.tool for step in episode.steps if step.succeeded))
     if successful:
         yield f"Successful tools: {', '.join(shorten(name, 60) for name in successful[:FIRST_TOOLS])}"
-    duration = episode.duration_seconds
+    duration = effort_of(episode).measured_seconds
     if duration is not None and duration < FAST_SECONDS:
         yield f"Finished in {seconds(duration)}"
     if not isinstance(episode.outcome, FailureOutcome):
-        yield from _approach(episode, counts, duration)
+        yield from _approach(episode, counts, duration, typical)
 
 
 def _outcome(episode: Episode) -> Iterator[str]:
@@ -44,7 +52,9 @@ def _outcome(episode: Episode) -> Iterator[str]:
             pass
 
 
-def _approach(episode: Episode, counts: StepCounts, duration: float | None) -> Iterator[str]:
+def _approach(
+    episode: Episode, counts: StepCounts, duration: float | None, typical: TypicalEffort | None
+) -> Iterator[str]:
     tools = len(counts.tools)
     if tools >= DIVERSE:
         yield f"A diverse strategy: {tools} tools over {counted(counts.steps, 'step')}"
@@ -56,7 +66,7 @@ def _approach(episode: Episode, counts: StepCounts, duration: float | None) -> I
         yield f"Recovered from errors {len(counts.recoveries)} times"
     if counts.steps and episode.context.complexity is Complexity.COMPLEX:
         yield f"Handled a complex task in {shorten(episode.context.domain, 60)}"
-    if duration is None or not counts.steps:
+    if duration is None or not counts.steps or (typical is not None and counts.steps > typical.steps):
         return
     if duration < 60 and counts.steps < 15:
         yield f"Efficient: {counted(counts.steps, 'step')} in {seconds(duration)}"
