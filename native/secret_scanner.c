@@ -27,6 +27,7 @@
 #define MIN_SENT 16
 #define MAX_IN_ADDRESS 1024 /* 256 characters */
 #define SENTRY_KEY 32
+#define MAX_NOTE 164 /* 40 characters */
 #define MAX_LOGIN 256 /* between the word and the colon, and around the user name */
 #define MAX_NEXT 260 /* a password that follows its name without a sign */
 
@@ -121,7 +122,10 @@ static int may_be_in_sentence(const Text *in, int64_t at, int32_t kind) {
         int64_t end = at;
         while (end - at <= MAX_WORD_BETWEEN && (is(in, end, WORDLY) || has(in, end, '.') || has(in, end, '\'') || has(in, end, '@'))) end++;
         if (is_odd(in, end)) return 1;
-        if (is_word(in, at, end - at, "is\0was\0to\0") && (has(in, end, ':') || is(in, end, SPACE)) && may_follow_verb(in, end, kind)) return 1;
+        if (is_word(in, at, end - at, "is\0was\0to\0ist\0lautet\0est\0es\0") && (has(in, end, ':') || is(in, end, SPACE)) && may_follow_verb(in, end, kind)) return 1;
+        int64_t colon = end;
+        while (count && colon - end < 3 && (has(in, colon, ' ') || has(in, colon, '\t'))) colon++;
+        if (count && has(in, colon, ':') && may_be_value(in, colon + 1, kind)) return 1;
         if (!count && !is_word(in, at, end - at, "for\0of\0on\0in\0to\0at\0")) return 0;
         if (end == at || !is(in, end, SPACE)) return 0;
         for (at = end; at - end < MAX_SPACE && is(in, at, SPACE);) at++;
@@ -133,7 +137,7 @@ static int may_be_in_sentence(const Text *in, int64_t at, int32_t kind) {
 /* Return whether this is the call of a function that sets the value: "setPassword(". */
 static int may_be_setter(const Text *in, int64_t place, int64_t end, int32_t kind) {
     int64_t before = place > 0 && in->text[place - 1] == '_' ? place - 1 : place;
-    int is_setter = (before >= 3 && is_word(in, before - 3, 3, "set\0")) || (before >= 4 && is_word(in, before - 4, 4, "with\0"));
+    int is_setter = (place > 0 && in->text[place - 1] == '.') || (before >= 3 && is_word(in, before - 3, 3, "set\0")) || (before >= 4 && is_word(in, before - 4, 4, "with\0"));
     return is_setter && may_be_value(in, end + 1, kind);
 }
 
@@ -176,6 +180,16 @@ static int may_be_login(const Text *in, int64_t at) {
     return 0;
 }
 
+/* Return the end of a note in parentheses that may follow a name, or the same position. */
+static int64_t after_note(const Text *in, int64_t at) {
+    int64_t open = at;
+    while (open - at < 3 && (has(in, open, ' ') || has(in, open, '\t'))) open++;
+    if (!has(in, open, '(')) return at;
+    for (int64_t end = open + 1; end - open < MAX_NOTE && end < in->length && in->text[end] != '\n'; end++)
+        if (in->text[end] == ')') return end + 1;
+    return at;
+}
+
 /* Return whether a secret may follow the name that ends here. */
 static int may_be_named(const Text *in, int64_t place, int64_t end, int32_t kind) {
     int64_t at = end;
@@ -189,6 +203,7 @@ static int may_be_named(const Text *in, int64_t place, int64_t end, int32_t kind
     int may_be_option = (start < place && in->text[start] == '-') || (start > 0 && is_odd(in, start - 1));
     if (may_be_option && (has(in, at, ' ') || has(in, at, '\t')) && may_be_value(in, at, kind)) return 1;
     for (int32_t count = 0; count < MAX_CLOSING && is(in, at, CLOSING); count++) at++;
+    if (has(in, at, ' ') || has(in, at, '\t')) at = after_note(in, at);
     int64_t sign = at;
     while (sign - at < MAX_SPACE && is(in, sign, SPACE)) sign++;
     if (is_odd(in, sign)) return 1;
@@ -268,6 +283,8 @@ SCRUBJAY_API SecretScanner *scrubjay_secret_scanner_new(const uint8_t *words, in
     classify(own->classes, " \t\n\r\f\v\x1c\x1d\x1e\x1f:=>*(\\\"'`", BEFORE_VALUE);
     classify(own->classes, "!#$%^&*+=?~@|", SYMBOL);
     classify(own->classes, "\\\"'`])*", CLOSING);
+    int64_t total = 0;
+    for (int64_t i = 0; i < length; i++) total += words[i] == '\n';
     for (int64_t start = 0; start < length;) {
         const uint8_t *line = words + start, *end = memchr(line, '\n', (size_t)(length - start));
         int64_t size = (end ? end - line : length - start) - 1;
@@ -276,15 +293,16 @@ SCRUBJAY_API SecretScanner *scrubjay_secret_scanner_new(const uint8_t *words, in
             free(own);
             return NULL;
         }
-        Word word = {line + 1, size, own->buckets[own->count % MAX_BUCKETS], (int32_t)(kind - KINDS)};
-        uint64_t bucket = 1ull << own->count % MAX_BUCKETS;
+        int64_t which = own->count < total ? own->count * MAX_BUCKETS / total : MAX_BUCKETS - 1;
+        Word word = {line + 1, size, own->buckets[which], (int32_t)(kind - KINDS)};
+        uint64_t bucket = 1ull << which;
         for (int byte = 0; byte < 256; byte++) {
             uint8_t letter = is_folded(word.kind) ? lower((uint8_t)byte) : (uint8_t)byte;
             if (letter == line[1]) own->first[byte] |= bucket;
             if (letter == line[2]) own->second[byte] |= bucket;
             if (letter == line[3]) own->third[byte] |= bucket;
         }
-        own->buckets[own->count % MAX_BUCKETS] = own->count;
+        own->buckets[which] = own->count;
         own->all[own->count++] = word;
         start += size + 2;
     }

@@ -40,7 +40,7 @@ FRENCH: Final = Language(
     passwords="mots? de passe|mdp|code d['’]acc[eè]s",
     passphrases="phrase secr[eè]te|phrase de passe",
     keys="cl[ée] (?:d['’]|de l['’])?(?:api|acc[eè]s)|cl[ée] (?:secr[eè]te|privée)|jeton(?: d['’]acc[eè]s| secret)?",
-    prepositions="de|du|des|pour|sur|à|au|chez|administrateur|admin|root|principal|actuel|dans",
+    prepositions="de|du|des|pour|sur|à|au|chez|administrateur|admin|root|principal|actuel|temporaire|wifi|dans",
     connectors="(?:est|était|devient|sera)(?: (?:désormais|maintenant))?(?: ?:)?|,? ?c['’]est|en",
 )
 SPANISH: Final = Language(
@@ -49,7 +49,7 @@ SPANISH: Final = Language(
     passwords="contrase[ñn]a|clave|c[oó]digo de acceso",
     passphrases="frase de contrase[ñn]a",
     keys="clave (?:secreta|privada|api|(?:de )?(?:la )?api|de acceso)|(?:token|ficha) de acceso",
-    prepositions="de|del|para|en|al|por|maestra|actual",
+    prepositions="de|del|para|en|al|por|maestra|actual|nueva|temporal|root|admin",
     connectors="(?:ahora |ya )?(?:es|era|será)(?: (?:ahora|ya))?:?|a|por",
 )
 CHINESE: Final = Language(
@@ -59,7 +59,7 @@ CHINESE: Final = Language(
     passphrases="",
     keys="密[钥鑰]|令牌",
     prepositions="",
-    connectors="(?:现在|現在|已经|已經|已|就|都)?(?:是|[为為]|改[为為成]了?|[设設](?:置)?[为為成]|[换換]成了?)",
+    connectors="(?:现在|現在|已经|已經|已|就|都|默认|默認|临时|臨時)?被?(?:是|[为為]|(?:重置|更新|修)?改?[为為成]了?|[设設](?:置)?[为為成]|[换換]成了?|如下)",
 )
 # Abbreviations that several languages use. A variable of code can have this name.
 SHORT: Final = Language(
@@ -74,7 +74,7 @@ SHORT: Final = Language(
 LANGUAGES: Final = (GERMAN, FRENCH, SPANISH, CHINESE, SHORT)
 
 _QUOTE = r"(?:(?:\*\*|«[ \u00a0\u202f]|[\"'`„“”‘’«「『《])+)"
-_VALUE = r"[^\s\"'`„“”‘’«»「」『』《》，。；！？、：:=|<>(\[{,;][^\s\"'`„“”‘’«»「」『』《》，。；！？、<>]{4,4095}"
+_VALUE = r"[^\s\"'`„“”‘’«»「」『』《》，。；！？、：:=|<>(\[{,;][^\s\"'`„“”‘’«»「」『』《》，。；！？、<>,;]{4,4095}"
 _SPACE = r"[ \t\u00a0\u202f\u3000]"
 
 
@@ -89,18 +89,21 @@ def _pattern(language: Language) -> str:
         if names
     )
     is_spaced = language is not CHINESE
+    value = _VALUE if is_spaced else "[!#-&*+./0-9@-Z^_a-z~][!#-&()*+./0-9:=?@-Z^_a-z~-]{4,4095}"
     word = rf"{_SPACE}{{1,3}}[\w.'’@-]{{1,40}}"
     about = rf"(?:{_SPACE}{{1,3}}(?:{language.prepositions})(?:{word}){{0,5}}?)?" if language.prepositions else ""
     end, before, after = (
-        (r"(?![\w-])", rf"{_SPACE}{{0,3}}(?<![\w])", rf"{_SPACE}{{1,3}}")
+        (r"(?![\w-])", rf"(?:{_SPACE}{{1,3}}|(?=,))", rf"{_SPACE}{{1,3}}")
         if is_spaced
         else ("", rf"{_SPACE}{{0,3}}", rf"{_SPACE}{{0,3}}[:：]?{_SPACE}{{0,3}}")
     )
     said = rf"{before}(?:{language.connectors}){after}"
-    sign = rf"[*]{{0,2}}{_SPACE}{{0,3}}(?:[:：=]|=>|:=)[*]{{0,2}}{_SPACE}{{0,3}}"
+    next_to = f"{_SPACE}{{{int(is_spaced)},3}}"
+    note = rf"(?:{_SPACE}{{0,3}}[(（][^()（）\n]{{1,40}}[)）])?"
+    sign = rf"[*]{{0,2}}{note}{_SPACE}{{0,3}}(?:[:：=]|=>|:=)[*]{{0,2}}{_SPACE}{{0,3}}"
     return (
-        rf"(?:{names}){end}(?:{about}(?:(?P<said>{said})|(?P<sign>{sign}))|{_SPACE}{{1,3}})"
-        rf"(?P<quote>{_QUOTE})?(?P<value>{_VALUE})"
+        rf"(?:{names}){end}(?:{about}(?:(?P<said>{said})|(?P<sign>{sign}))|{next_to})"
+        rf"(?P<quote>{_QUOTE})?(?P<value>{value})"
     )
 
 

@@ -1,4 +1,7 @@
-"""First pass over a text with the C accelerator: can it contain a secret? Most texts can not, and need no closer look."""
+"""First pass over a text with the C accelerator: can it contain a secret?
+
+Most texts cannot, and need no closer look. A scan may report too much, but never too little.
+"""
 
 import ctypes
 from collections.abc import Callable
@@ -9,22 +12,32 @@ from scrubjay.core.secret_phrases import GATES, LOGIN_NAMES, OTHER_GATES
 from scrubjay.core.secrets import BEGINNINGS, OTHER_ENDINGS, PASSWORD_ENDINGS, SCHEMES, SHORT_BEGINNING, WITHIN_WORDS
 from scrubjay.native.library import library
 
-# The Kelvin sign is the only non-ASCII character whose lower case is ASCII, so it may be part of any name.
+
+def _with_capitals(word: str) -> str:
+    """Return the word with its non-ASCII letters as capitals: the scanner itself knows ASCII capitals only."""
+    return "".join(letter if letter.isascii() else letter.upper() for letter in word)
+
+
+# By kind, as in `secret_scanner.c`. The Kelvin sign is the only non-ASCII character whose lower case is ASCII, so it
+# may be part of any name.
+_BY_KIND = (
+    ("r", OTHER_ENDINGS),
+    ("p", PASSWORD_ENDINGS),
+    ("s", SCHEMES),
+    ("/", ["://"]),
+    ("?", ["\u212a"]),
+    ("n", [*GATES, *OTHER_GATES, *map(_with_capitals, OTHER_GATES)]),
+    ("l", LOGIN_NAMES),
+    ("a", WITHIN_WORDS),
+    ("k", [SHORT_BEGINNING]),
+    ("w", [one for one in BEGINNINGS if one not in WITHIN_WORDS and one != SHORT_BEGINNING]),
+)
+# In the order of their letters, because the scanner tells neighbours apart last.
 _WORDS = "".join(
     f"{kind}{word}\n"
-    for kind, words in (
-        ("r", OTHER_ENDINGS),
-        ("p", PASSWORD_ENDINGS),
-        ("s", SCHEMES),
-        ("/", ["://"]),
-        ("?", ["\u212a"]),
-        ("n", dict.fromkeys(gate for word in (*GATES, *OTHER_GATES) for gate in (word, word.upper()))),
-        ("l", LOGIN_NAMES),
-        ("a", sorted(WITHIN_WORDS)),
-        ("k", [SHORT_BEGINNING]),
-        ("w", [one for one in BEGINNINGS if one not in WITHIN_WORDS and one != SHORT_BEGINNING]),
+    for word, kind in sorted(
+        {(word, kind) for kind, words in _BY_KIND for word in words}, key=lambda one: one[0].lower()
     )
-    for word in words
 ).encode()
 
 

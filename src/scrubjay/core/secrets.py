@@ -270,7 +270,12 @@ _FORMS = (
     _Form(
         "password", ("jdbc:oracle:",), r"jdbc:oracle:[a-z0-9]{2,5}:[\w$#]{1,60}/(?P<value>[^@/\s\"'\[<${]{1,128})(?=@)"
     ),
-    _Form("token", ("_auth=", "_auth ="), r"(?:^|[:\s])_auth ?=\s{0,3}\"?(?P<value>[A-Za-z0-9+/]{12,256}={0,2})", _is_login),
+    _Form(
+        "token",
+        ("_auth=", "_auth ="),
+        r"(?:^|[:\s])_auth ?=\s{0,3}\"?(?P<value>[A-Za-z0-9+/]{12,256}={0,2})",
+        _is_login,
+    ),
     _Form(
         "secret",  # of a Dockerfile
         ("ENV ",),
@@ -367,7 +372,8 @@ _NAMES = (
 # `pass` marks a password only in some forms: it is also a keyword, a verb and the step of a computation.
 _PASS = _Name("password", "pass", is_password=True)
 _NAMES_BY_GATE = tuple(
-    (gate, tuple(name for name in _NAMES if gate in name.ending)) for gate in ("pass", "pwd", "secret", "credential", "token", "key")
+    (gate, tuple(name for name in _NAMES if gate in name.ending))
+    for gate in ("pass", "pwd", "secret", "credential", "token", "key")
 )
 PASSWORD_ENDINGS = (*(name.ending for name in _NAMES if name.is_password), _PASS.ending)
 OTHER_ENDINGS = tuple(dict.fromkeys(name.ending for name in _NAMES if not name.is_password))
@@ -383,12 +389,12 @@ _MAX_PHRASE = 320
 # only space, which counts for the options of commands.
 _SUFFIX = r"(?:s|_?\d{1,2}|[_-](?:prod|production|dev|test|staging|live|main|value|base64|b64))"
 _SUFFIX_AT_END = lazy_pattern(_SUFFIX + "$")
-_END_OF_NAME = rf"{_SUFFIX}?(?![\w-])"
+_END_OF_NAME = rf"{_SUFFIX}?(?![^\W是为為]|-)"  # Chinese has no space before a verb
 _VALUE = r"""
     (?:(?:\(|\\\r?\n)\s{0,80}(?=["'`]))?                             # on a line of its own
     (?:![\w:/-]{5,40}[ \t]{1,4}(?=["']))?                            # a tag of YAML
     (?:\*\*|\\?(?P<quote>\"{3}|'{3}|["'`]))?
-    (?P<value>(?(quote)[^\n]{1,4096}?(?=\\?(?P=quote))|[^\s"'`,;<>]{1,4096}))
+    (?P<value>(?(quote)[^\n]{1,4096}?(?=\\?(?P=quote))|[^\s"'`,;<>“”„«»，。；、！？]{1,4096}))
 """
 _ASSIGNED = lazy_pattern(
     _END_OF_NAME
@@ -396,9 +402,10 @@ _ASSIGNED = lazy_pattern(
     \\?["'`\])*]{0,3}
     (?:\s{0,3}:\s{0,3}[A-Za-z_][\w.\[\], |]{0,40}?(?=\s{0,3}=))?     # a type
     (?:
-        \s{0,8}(?P<sign>:=|=>|={1,3}|:)\*{0,2}\s{0,8}
+        (?:[ \t]{1,3}\([^()\n]{1,40}\))?\s{0,8}(?P<sign>:=|=>|={1,3}|[:：])\*{0,2}\s{0,8}
       | (?:\s{1,3}(?:for|of|on|in|to|at)(?:\s{1,3}[\w.'@-]{1,40}){1,5}?)?
-        \s{1,3}(?:is|was|to)(?:\s{1,3}now)?(?::\s{0,3}|\s{1,3})
+        (?:\s{1,3}(?:is|was|to|ist|lautet|est|es)(?:\s{1,3}now)?(?::\s{0,3}|\s{1,3})|[ \t]{0,2}:[ \t]{1,3})
+      | \s{0,3}[是为為][ \t]{0,3}[:：]?\s{0,3}
     )
     """
     + _VALUE,
@@ -407,11 +414,13 @@ _ASSIGNED = lazy_pattern(
 _GIVEN = lazy_pattern(_END_OF_NAME + r"(?P<sign>[ \t]{1,4})" + _VALUE, re.VERBOSE | re.IGNORECASE)
 _OPTION = lazy_pattern(r"(?:^|\s)--?(?:[A-Za-z][\w-]*)?$")
 
+# The next parameter of a URL.
+_NEXT_FIELD = lazy_pattern(r"&(?:amp;)?[A-Za-z_][\w.-]{0,60}=")
 # What may follow an unquoted value.
 _AFTER_VALUE = ".,:)]}*\\"
 _SPACES = (" ", "\t")
 # What may follow a name: a suffix, quotes and brackets, or a sign.
-_AFTER_NAME = frozenset("s_-\\\"'`])*:=(")
+_AFTER_NAME = frozenset("s_-\\\"'`])*:=(：是为為")
 # `password: |` of YAML; the value is a line of its own, perhaps of a diff.
 _BLOCK = lazy_pattern(
     _END_OF_NAME
@@ -419,11 +428,14 @@ _BLOCK = lazy_pattern(
     r"""(?P<value>[^\s"'`<>]{1,4096})(?=[ \t]{0,8}(?:\r?\n|$))""",
     re.IGNORECASE,
 )
-_SETTERS = ("set", "set_", "with", "with_")
+_SETTERS = ("set", "set_", "with", "with_", ".")
 _ARGUMENT = lazy_pattern(r"""(?P<sign>\()\s{0,3}(?P<quote>["'`])(?P<value>[^\n]{1,4096}?)(?=(?P=quote)\s{0,3}\))""")
 # In a sentence: "with password X", and "the password from X to Y".
-_NEXT = lazy_pattern(r"""[ \t]{1,3}(?P<new>(?!))?[`"'“„]?(?P<value>[^\s"'`“”„,;<>]{6,64})(?=[\s"'`“”„,;]|$)""")
-_CHANGED = lazy_pattern(r"""[ \t]{1,3}from[ \t]{1,3}[`"'“„]?(?P<value>[^\s"'`“”„,;<>]{6,64})[`"'“”]?(?P<new>[ \t]{1,3}to[ \t])""")
+_NEXT = lazy_pattern(r"""[ \t]{1,3}[`"'“„]?(?P<value>[^\s"'`“”„,;<>]{6,64})(?=[\s"'`“”„,;]|$)""")
+_CHANGED = lazy_pattern(
+    r"""[ \t]{1,3}from[ \t]{1,3}[`"'“„]?(?P<old>[^\s"'`“”„,;<>]{6,64})[`"'“”]?[ \t]{1,3}to[ \t]{1,3}"""
+    r"""[`"'“„]?(?P<new>[^\s"'`“”„,;<>]{6,64})"""
+)
 
 # Before `pass`: what has a password, and counted passes.
 _OWNER_OF_PASS = lazy_pattern(
@@ -470,11 +482,12 @@ _HASH_OR_UUID = lazy_pattern(
 )
 _CLASS_NAME = lazy_pattern(r"[A-Z]{0,6}\d{0,3}(?:[A-Z][a-z]{2,}){2,}\d{0,3}")
 # A number with a unit, a range, a version, the id of an issue.
-_PLAIN_VALUE = lazy_pattern(r"\d+(?:[.,:x/–-]\d+)*(?:-?[^\W\d_]{1,12})?%?|[A-Z]{2,8}-\d+|v?\d+(?:\.\w+)+")
+_PLAIN_VALUE = lazy_pattern(r"\d+(?:[.,:x/-]\d+)*(?:-?[^\W\d_]{1,12})?%?|[A-Z]{2,8}-\d+|v?\d+(?:\.\w+)+")
 _RULE = lazy_pattern(r"min|max|least|most|char|letter|digit|zeichen|caract|bits?$|words?$", re.IGNORECASE)
 _MIXED = lazy_pattern(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)")
 _NUMBERED_WORD = lazy_pattern(r"[a-z]{4,}\d{0,2}")
 _CODE_SIGN = lazy_pattern(r"[=(\[{}\\/]|://|\.\w{1,4}$")
+_WEAK_CONNECTORS = frozenset({"auf", "en", "a", "por"})
 _WEAK_PHRASES = frozenset({"clave", "pw", "口令"})
 _SYMBOL = lazy_pattern(r"[!#$%^&*+=?~@|]")
 _WORD = lazy_pattern(r"[A-Za-z]*\d{0,4}")
@@ -775,9 +788,16 @@ def _following(name: _Name, text: str, place: int) -> Iterator[Secret]:
     if _OPTION.search(text, max(0, place - _MAX_OPTION), place):
         if match := _GIVEN.match(text, end):
             yield from _assigned(name, match)
-    elif name.is_password and (match := _NEXT.match(text, end) or _CHANGED.match(text, end)):
+    elif not name.is_password:
+        return
+    elif match := _CHANGED.match(text, end):
+        for group in ("old", "new"):
+            value = match[group].rstrip(_AFTER_VALUE)
+            if _is_phrase_value(value) and (_MIXED.match(value) or not _is_words(value)):
+                yield Secret(name.kind, match.start(group), match.start(group) + len(value))
+    elif match := _NEXT.match(text, end):
         value = match["value"].rstrip(_AFTER_VALUE)
-        if _is_striking(value) or (match["new"] is not None and _is_phrase_value(value)):
+        if _is_striking(value):
             yield Secret(name.kind, match.start("value"), match.start("value") + len(value))
 
 
@@ -845,15 +865,27 @@ def _kind_of_phrase(match: re.Match[str], value: str) -> str | None:
         return None
     is_said = which["said"] is not None or which["sign"] is not None
     if which.get("key") is not None:
-        return "key" if is_said and _is_key(value, is_quoted=False, is_weak=False) and not names_another(value) else None
+        return (
+            "key" if is_said and _is_key(value, is_quoted=False, is_weak=False) and not names_another(value) else None
+        )
     if which.get("passphrase") is not None:
         return "password" if is_said and _is_passphrase(value) else None
     if not is_said:
         return "password" if _is_striking(value) else None
+    if which["said"] is not None and which["said"].strip() in _WEAK_CONNECTORS and _is_words(value):
+        return None
     name = which["password"]
-    if name in _WEAK_PHRASES and (_is_words(value) or not any(map(str.isdigit, value))):
+    if name in _WEAK_PHRASES and not _is_telling(value, which["sign"]):
         return None
     return "password" if _is_phrase_value(value) else None
+
+
+def _is_telling(value: str, sign: str | None) -> bool:
+    """Return True for the value of a name that can also mean something else: `pw`, `clave`."""
+    digits = sum(map(str.isdigit, value))
+    if not _is_words(value):
+        return digits > 0
+    return digits > 1 and value.isalnum() and ":" in (sign or "")
 
 
 def _is_phrase_value(value: str) -> bool:
@@ -913,9 +945,10 @@ def _assigned(name: _Name, match: re.Match[str]) -> Iterator[Secret]:
     if not is_quoted:
         if not _is_on_line(match):
             return
-        value = value.rstrip(_AFTER_VALUE)
+        value = _NEXT_FIELD.split(value, 1)[0].rstrip(_AFTER_VALUE)
     if name.is_password:
-        holds = _is_password(value, is_prose=not is_quoted and match["sign"] in (None, ":"))
+        holds = _is_password(value, is_prose=not is_quoted and match["sign"] in (None, ":", "："))
+        holds = holds or (name.ending == "passphrase" and _is_passphrase(value))
     else:
         holds = _is_key(value, is_quoted=is_quoted, is_weak=name.is_weak)
     if holds and not _names_another(name, value, is_quoted=is_quoted):
