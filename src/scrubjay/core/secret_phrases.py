@@ -25,7 +25,7 @@ class Language(NamedTuple):
 
 
 GERMAN: Final = Language(
-    gates=("passwort", "kennwort", "passphrase", "zugangs", "zugriffs", "schluessel"),
+    gates=("passwort", "passphrase", "kennwort", "zug", "schluessel"),
     other_gates=("schlüssel",),
     passwords="passwort|kennwort|zugangscode",
     passphrases="passphrase",
@@ -35,11 +35,11 @@ GERMAN: Final = Language(
     connectors="(?:ist|war|lautete?|heißt|heisst|wurde|wird)(?: (?:jetzt|nun|neu|aktuell))?(?: auf)?(?::| =)?|auf",
 )
 FRENCH: Final = Language(
-    gates=("de passe", "mdp", "jeton", "cle api", "phrase secrete"),
+    gates=("de passe", "mdp", "jeton"),
     other_gates=("clé", "phrase secrète", "d’acc", "d'acc"),
     passwords="mots? de passe|mdp|code d['’]acc[eè]s",
-    passphrases="phrase secr[eè]te|phrase de passe",
-    keys="cl[ée] (?:d['’]|de l['’])?(?:api|acc[eè]s)|cl[ée] (?:secr[eè]te|privée)|jeton(?: d['’]acc[eè]s| secret)?",
+    passphrases="phrase secrète|phrase de passe",
+    keys="clé (?:d['’]|de l['’])?(?:api|acc[eè]s)|clé (?:secrète|privée)|jeton(?: d['’]acc[eè]s| secret)?",
     prepositions="de|du|des|pour|sur|à|au|chez|administrateur|admin|root|principal|actuel|temporaire|wifi|dans",
     connectors="(?:est|était|devient|sera)(?: (?:désormais|maintenant))?(?: ?:)?|,? ?c['’]est|en",
 )

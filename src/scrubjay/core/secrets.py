@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrubjay.core.lazy import lazy_module
 from scrubjay.core.lazy_regex import lazy_pattern
-from scrubjay.core.secret_phrases import GATES, LOGIN, LOGIN_NAMES, PHRASES
+from scrubjay.core.secret_phrases import GATES, LOGIN, LOGIN_NAMES, OTHER_GATES, PHRASES
 
 if TYPE_CHECKING:
     import base64
@@ -304,17 +304,18 @@ class _Gate(NamedTuple):
     sign: str
     beginnings: tuple[str, ...]
     run: re.Pattern[str] | None = None
-    """Secrets with other beginnings match this too: few texts have so many characters of a key after the sign."""
+    """Secrets with other beginnings match this: few texts have so many characters of a key after the sign."""
     before_run: tuple[str, ...] = ()
 
 
 _RUNS = {
+    "A": lazy_pattern("A(?:[SB]IA|CCA|KIA|Iza|TATT3|KCp|BSK)"),
     "-": lazy_pattern(r"-[\w-]{15}"),
     "_": lazy_pattern(r"_[\w+/=.-]{15}"),
     ".": lazy_pattern(r"\.[\w-]{15}"),
 }
-_WITHOUT_RUN = frozenset({"-----BEGIN ", "xapp-", "sk-", '.login("', ".login('"})
-_SIGNS = ("</", "/", ":", "=", "~", *_RUNS)
+_WITHOUT_RUN = frozenset({"-----BEGIN ", "xapp-", "sk-"})
+_SIGNS = ("</", "/", ":", "~", "(", "=", "-", "_", ".", "A")
 
 
 def _gates() -> Iterator[_Gate]:
@@ -553,25 +554,36 @@ def _possible_kinds(text: str) -> int | None:
         return None
 
 
-def _by_words(text: str) -> Iterator[Secret]:
-    """Yield the secrets that are recognizable by the words before them."""
+_GATES_OF_PASS = tuple(gate for gate in GATES if _PASS.ending in gate)
+_OTHER_GATES = tuple(gate for gate in GATES if _PASS.ending not in gate)
+
+
+def _by_words(text: str) -> list[Secret]:
+    """Return the secrets that are recognizable by the words before them."""
+    found: list[Secret] = []
     if "://" in text and "@" in text:
-        yield from _in_addresses(text)
+        found += _in_addresses(text)
     lowered = _lowered(text)
+    has = lowered.__contains__
     for gate, names in _NAMES_BY_GATE:
         if gate in lowered:
             for name in names:
                 if name.ending in lowered:
-                    yield from _by_name(name, text, lowered)
-            if gate == _PASS.ending:
-                yield from _by_pass(text, lowered)
+                    found += _by_name(name, text, lowered)
+    if _PASS.ending in lowered:
+        found += _by_pass(text, lowered)
     for scheme in SCHEMES:
         if scheme in lowered:
-            yield from _sent_along(scheme, text, lowered)
-    if any(map(lowered.__contains__, GATES)) or not text.isascii():
-        yield from _by_phrase(text, lowered)
-    if " / " in text and any(map(lowered.__contains__, LOGIN_NAMES)):
-        yield from _by_login(text, lowered)
+            found += _sent_along(scheme, text, lowered)
+    if (
+        any(map(has, _OTHER_GATES))
+        or (_PASS.ending in lowered and any(map(has, _GATES_OF_PASS)))
+        or (not text.isascii() and any(map(has, OTHER_GATES)))
+    ):
+        found += _by_phrase(text, lowered)
+    if " / " in text and any(map(has, LOGIN_NAMES)):
+        found += _by_login(text, lowered)
+    return found
 
 
 def mark(kind: str) -> str:
@@ -761,17 +773,25 @@ def _by_name(name: _Name, text: str, lowered: str) -> Iterator[Secret]:
     while place >= 0:
         end = place + len(name.ending)
         after = lowered[end : end + 1]
-        is_name = after in _AFTER_NAME or after.isspace() or after.isdigit()
-        if is_name and _marks_secret(name, lowered, place) and not _is_in_mark(text, place):
-            if after == "(":
-                yield from _passed(name, text, lowered, place)
-            elif match := _ASSIGNED.match(text, end):
-                yield from _assigned(name, _BLOCK.match(text, end) or match if match["value"][0] in "|>" else match)
-            elif match := _BLOCK.match(text, end):
-                yield from _assigned(name, match)
-            elif after in _SPACES:
-                yield from _following(name, text, place)
+        if after in _AFTER_NAME or after.isspace() or after.isdigit():
+            is_spaced = after in _SPACES
+            match = _ASSIGNED.match(text, end)
+            if (match is None or match["value"][0] == "|") and not is_spaced:
+                match = _BLOCK.match(text, end)
+            # Only options, and passwords in sentences, are followed by space alone.
+            may_hold = match or after == "(" or (is_spaced and (name.is_password or _is_after_hyphen(text, place)))
+            if may_hold and _marks_secret(name, lowered, place) and not _is_in_mark(text, place):
+                if match is not None:
+                    yield from _assigned(name, match)
+                elif after == "(":
+                    yield from _passed(name, text, lowered, place)
+                else:
+                    yield from _following(name, text, place)
         place = lowered.find(name.ending, end)
+
+
+def _is_after_hyphen(text: str, place: int) -> bool:
+    return "-" in text[max(0, place - _MAX_OPTION) : place]
 
 
 def _passed(name: _Name, text: str, lowered: str, place: int) -> Iterator[Secret]:
