@@ -20,6 +20,8 @@
 #define MAX_OPTION 40   /* before the suffix of its name */
 #define MAX_WORDS_BETWEEN 6
 #define MAX_WORD_BETWEEN 40
+#define MAX_WORDS_AFTER_VERB 3
+#define MAX_BEFORE_FIELD 120 /* between a name and the field of its value */
 #define MIN_PASSWORD 6
 #define MAX_PASSWORD 200
 #define MIN_RANDOM 10
@@ -107,13 +109,19 @@ static int is_word(const Text *in, int64_t at, int64_t size, const char *words) 
     return 0;
 }
 
-/* Return whether a value may stand here, after "is" or "is now". */
+/* Return whether a value may stand here, after "is", "is now" or "was changed to". */
 static int may_follow_verb(const Text *in, int64_t at, int32_t kind) {
-    if (may_be_value(in, at, kind)) return 1;
-    int64_t start = at;
-    while (at - start < MAX_SPACE && is(in, at, SPACE)) at++;
-    if (is_odd(in, at)) return 1;
-    return at + 3 < in->length && is_word(in, at, 3, "now\0") && may_be_value(in, at + 3, kind);
+    for (int32_t count = 0; count <= MAX_WORDS_AFTER_VERB; count++) {
+        if (may_be_value(in, at, kind)) return 1;
+        int64_t start = at;
+        while (at - start < MAX_SPACE && is(in, at, SPACE)) at++;
+        if (is_odd(in, at)) return 1;
+        int64_t end = at;
+        while (end - at <= MAX_WORD_BETWEEN && is(in, end, WORDLY)) end++;
+        if (!is_word(in, at, end - at, "now\0set\0reset\0changed\0updated\0to\0")) return 0;
+        at = end;
+    }
+    return 0;
 }
 
 /* Like `may_be_value`, where a sentence continues after a name: "is X", "of the server was: X". */
@@ -180,6 +188,16 @@ static int may_be_login(const Text *in, int64_t at) {
     return 0;
 }
 
+/* Matches "name: PASSWORD", then "value: X", after the name. */
+static int may_be_field(const Text *in, int64_t at, int32_t kind) {
+    for (int64_t end = at + MAX_BEFORE_FIELD; at < end && at < in->length; at++) {
+        if (is_odd(in, at)) return 1;
+        if (at + 5 < in->length && !memcmp(in->text + at, "value", 5)) return may_be_value(in, at + 5, kind);
+        if (!is(in, at, SPACE | CLOSING) && !strchr(",-+", in->text[at] ? in->text[at] : 1)) return 0;
+    }
+    return 0;
+}
+
 /* Return the end of a note in parentheses that may follow a name, or the same position. */
 static int64_t after_note(const Text *in, int64_t at) {
     int64_t open = at;
@@ -202,6 +220,7 @@ static int may_be_named(const Text *in, int64_t place, int64_t end, int32_t kind
     while (start > 0 && place - start < MAX_OPTION && is(in, start - 1, WORDLY)) start--;
     int may_be_option = (start < place && in->text[start] == '-') || (start > 0 && is_odd(in, start - 1));
     if (may_be_option && (has(in, at, ' ') || has(in, at, '\t')) && may_be_value(in, at, kind)) return 1;
+    if (!has(in, at, ' ') && may_be_field(in, at, kind)) return 1;
     for (int32_t count = 0; count < MAX_CLOSING && is(in, at, CLOSING); count++) at++;
     if (has(in, at, ' ') || has(in, at, '\t')) at = after_note(in, at);
     int64_t sign = at;

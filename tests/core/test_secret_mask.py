@@ -80,6 +80,28 @@ def test_the_parameters_after_a_key_in_a_url_are_kept() -> None:
     assert masked("GET /v1?api_key=a1b2c3d4e5f6g7h8i9&page=2&size=50") == "GET /v1?api_key=[secret: key]&page=2&size=50"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The superuser password on db-1 was changed to «Qz8!vTop».",
+        "the password was reset to «Qz8!vTop»",
+        "creds for the printer: admin / «Pr1nt-Me!»",
+        "mot de passe FTP : «Ch4mpagne»",
+        '  - name: REDIS_PASSWORD\n    value: "«r3dis-Carp»"\n',
+        '{"name": "DB_PASSWORD", "value": "«r3dis-Carp»"}',
+        "password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256",
+        "password: |\n    «tulip-Gate-42»\nuser: ada",
+        "+  api_key: >-\n+    «a1B2c3D4e5F6g7H8i9»\n",
+        'ds.setPassword("«w3b-Driver!»"); ds.getPassword("w3b-Driver?")',
+        "password是«Abc12345»，token：«abcD1234efgh5678xyz9»",
+    ],
+)
+def test_only_the_value_is_masked(text: str) -> None:
+    plain = without_marks(text)
+    assert gaps_of_masked(masked(plain)) == with_gaps(text)
+    assert possible_secrets(plain.encode()) or masked(plain) == plain
+
+
 def test_both_passwords_of_a_change_are_masked() -> None:
     changed = "We changed the password from [secret: password] to [secret: password]."
     assert masked("We changed the password from Tulip-77x to Orchid-88y.") == changed

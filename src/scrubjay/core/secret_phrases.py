@@ -101,8 +101,9 @@ def _pattern(language: Language) -> str:
     next_to = f"{_SPACE}{{{int(is_spaced)},3}}"
     note = rf"(?:{_SPACE}{{0,3}}[(（][^()（）\n]{{1,40}}[)）])?"
     sign = rf"[*]{{0,2}}{note}{_SPACE}{{0,3}}(?:[:：=]|=>|:=)[*]{{0,2}}{_SPACE}{{0,3}}"
+    other = rf"|(?P<other>{word}){_SPACE}{{0,3}}:{_SPACE}{{1,3}}" if is_spaced else ""
     return (
-        rf"(?:{names}){end}(?:{about}(?:(?P<said>{said})|(?P<sign>{sign}))|{next_to})"
+        rf"(?:{names}){end}(?:{about}(?:(?P<said>{said})|(?P<sign>{sign})){other}|{next_to})"
         rf"(?P<quote>{_QUOTE})?(?P<value>{value})"
     )
 
@@ -111,9 +112,9 @@ PHRASES: Final = tuple(
     ((*language.gates, *language.other_gates), lazy_pattern(_pattern(language))) for language in LANGUAGES
 )
 """For each language: what a text with a phrase contains, and the phrase."""
-LOGIN_NAMES: Final = ("login", "credentials", "zugangsdaten", "identifiant", "credenciales")
+LOGIN_NAMES: Final = ("login", "credentials", "creds", "zugangsdaten", "identifiant", "credenciales")
 LOGIN: Final = lazy_pattern(
-    r"(?:logins?|credentials|zugangsdaten|identifiants?|credenciales)(?![\w-])[^\n:/]{0,60}:[ \t]{0,3}"
+    r"(?:logins?|credentials|creds|zugangsdaten|identifiants?|credenciales)(?![\w-])[^\n:/]{0,60}:[ \t]{0,3}"
     r"[\w.@+-]{1,60} / [\"'`]?(?P<value>[^\s\"'`<>,;]{6,100})"
 )
 """A user name and a password after the word for both: `login for grafana: admin / VALUE`."""

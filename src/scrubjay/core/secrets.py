@@ -405,7 +405,8 @@ _ASSIGNED = lazy_pattern(
     (?:
         (?:[ \t]{1,3}\([^()\n]{1,40}\))?\s{0,8}(?P<sign>:=|=>|={1,3}|[:：])\*{0,2}\s{0,8}
       | (?:\s{1,3}(?:for|of|on|in|to|at)(?:\s{1,3}[\w.'@-]{1,40}){1,5}?)?
-        (?:\s{1,3}(?:is|was|to|ist|lautet|est|es)(?:\s{1,3}now)?(?::\s{0,3}|\s{1,3})|[ \t]{0,2}:[ \t]{1,3})
+        (?:\s{1,3}(?:is|was|to|ist|lautet|est|es)
+        (?:\s{1,3}(?:now|set|reset|changed|updated)){0,2}(?:\s{1,3}to)?(?::\s{0,3}|\s{1,3})|[ \t]{0,2}:[ \t]{1,3})
       | \s{0,3}[是为為][ \t]{0,3}[:：]?\s{0,3}
     )
     """
@@ -415,6 +416,11 @@ _ASSIGNED = lazy_pattern(
 _GIVEN = lazy_pattern(_END_OF_NAME + r"(?P<sign>[ \t]{1,4})" + _VALUE, re.VERBOSE | re.IGNORECASE)
 _OPTION = lazy_pattern(r"(?:^|\s)--?(?:[A-Za-z][\w-]*)?$")
 
+# The field after the name in a list of variables: `name: DB_PASSWORD`, then `value: …`.
+_VALUE_FIELD = lazy_pattern(
+    r"""["']?(?P<sign>,?)\s{1,60}[-+]?[ \t]{0,40}["']?value["']?[ \t]{0,2}:[ \t]{1,4}(?P<quote>["'])"""
+    r"""(?P<value>[^\s"'<>]{1,4096})(?=(?P=quote))"""
+)
 # The next parameter of a URL.
 _NEXT_FIELD = lazy_pattern(r"&(?:amp;)?[A-Za-z_][\w.-]{0,60}=")
 # What may follow an unquoted value.
@@ -459,6 +465,7 @@ _PLACEHOLDER = lazy_pattern(
       (?:[\W_].*)?
     | (?:my|the|new|old|some|any)[\W_]*(?:pass|pwd|secret|token|key|api).*
     | changeme.* | placeholder.* | pass | pa?sswo?r?d | secret | token | user(?:name)?
+    | !(?:vault|secret|ref|env|sub|include|reference)\b.*
     | none | null | nil | true | false | undefined | unset | empty | todo | tbd | n/?a
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -777,7 +784,7 @@ def _by_name(name: _Name, text: str, lowered: str) -> Iterator[Secret]:
             is_spaced = after in _SPACES
             match = _ASSIGNED.match(text, end)
             if (match is None or match["value"][0] == "|") and not is_spaced:
-                match = _BLOCK.match(text, end)
+                match = _BLOCK.match(text, end) or _VALUE_FIELD.match(text, end)
             # Only options, and passwords in sentences, are followed by space alone.
             may_hold = match or after == "(" or (is_spaced and (name.is_password or _is_after_hyphen(text, place)))
             if may_hold and _marks_secret(name, lowered, place) and not _is_in_mark(text, place):
@@ -883,7 +890,7 @@ def _kind_of_phrase(match: re.Match[str], value: str) -> str | None:
     which = match.lastgroup and match.groupdict()
     if not which or "[secret: " in value:
         return None
-    is_said = which["said"] is not None or which["sign"] is not None
+    is_said = any(which.get(group) is not None for group in ("said", "sign", "other"))
     if which.get("key") is not None:
         return (
             "key" if is_said and _is_key(value, is_quoted=False, is_weak=False) and not names_another(value) else None
@@ -892,7 +899,8 @@ def _kind_of_phrase(match: re.Match[str], value: str) -> str | None:
         return "password" if is_said and _is_passphrase(value) else None
     if not is_said:
         return "password" if _is_striking(value) else None
-    if which["said"] is not None and which["said"].strip() in _WEAK_CONNECTORS and _is_words(value):
+    is_weak = which.get("other") is not None or (which["said"] or "").strip() in _WEAK_CONNECTORS
+    if is_weak and _is_words(value):
         return None
     name = which["password"]
     if name in _WEAK_PHRASES and not _is_telling(value, which["sign"]):
