@@ -162,10 +162,10 @@ static int may_be_block(const Text *in, int64_t at, int32_t kind) {
 }
 
 /* Return whether a password may follow its name without a sign: "with password X", "the password from X to Y". */
-static int may_be_next(const Text *in, int64_t at, int32_t kind) {
+static int may_be_next(const Text *in, int64_t at) {
     while (has(in, at, ' ') || has(in, at, '\t')) at++;
     if (is_odd(in, at)) return 1;
-    if (at + 4 < in->length && is_word(in, at, 4, "from\0") && may_be_value(in, at + 4, kind)) return 1;
+    if (at + 4 < in->length && is_word(in, at, 4, "from\0")) return 1;
     int lowers = 0, capitals = 0, numerals = 0, others = 0;
     for (int64_t end = at + MAX_NEXT; at < end && at < in->length && !is(in, at, SPACE); at++) {
         uint8_t sign = in->text[at];
@@ -214,7 +214,7 @@ static int may_be_named(const Text *in, int64_t place, int64_t end, int32_t kind
     if (has(in, at, '(')) return may_be_setter(in, place, end, kind);
     while (at - end <= MAX_SUFFIX && is(in, at, WORDLY)) at++;
     if (is_odd(in, at)) return 1;
-    if (kind == PASSWORD && at == end && (has(in, at, ' ') || has(in, at, '\t')) && may_be_next(in, at, kind)) return 1;
+    if (kind == PASSWORD && at == end && (has(in, at, ' ') || has(in, at, '\t')) && may_be_next(in, at)) return 1;
     if (at > end && (at - end > MAX_SUFFIX || !strchr("sS_-0123456789", in->text[end]))) return 0;
     int64_t start = place;
     while (start > 0 && place - start < MAX_OPTION && is(in, start - 1, WORDLY)) start--;

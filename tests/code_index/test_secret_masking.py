@@ -10,6 +10,7 @@ from scrubjay.code_index.secret_masking import (
     possible_secrets,
     secrets_in,
 )
+from scrubjay.core.secret_phrases import GATES, OTHER_GATES
 from scrubjay.core.secrets import BEGINNINGS, OTHER_ENDINGS, PASSWORD_ENDINGS, SCHEMES, find_secrets
 from scrubjay.native.library import library
 from tests.core.secret_cases import without_marks
@@ -128,6 +129,18 @@ SIGNS = [
         " \u2003is ",
         "",
     ),
+    *(
+        ": |\n  ",
+        ": >-\r\n+    ",
+        "(",
+        "('",
+        " is now ",
+        " was changed to ",
+        " from ",
+        "\n  value: '",
+        " at home: ",
+        " (x): ",
+    ),
     *("= **", ": *", "=\\\n", "= (\n   ", "=(", ' = \\"', "://ada:", "://:", "://", "= =", "\x1c:\x1f", ":>"),
 ]
 VALUES = [
@@ -168,8 +181,9 @@ VALUES = [
     ),
 ]
 PARTS = st.one_of(*map(st.sampled_from, (BEFORE, NAMED, ENDS, CLOSE, SIGNS, VALUES, FORMS)))
+NAMED_ELSEWHERE = [*NAMED, *GATES, *OTHER_GATES, *map(str.upper, OTHER_GATES), "login: ada / ", "set_password", "pw"]
 AFTER_A_NAME = st.tuples(
-    *map(st.sampled_from, (BEFORE, NAMED, ENDS, CLOSE, SIGNS, VALUES, ["", '"', "'", " ", "\n"]))
+    *map(st.sampled_from, (BEFORE, NAMED_ELSEWHERE, ENDS, CLOSE, SIGNS, VALUES, ["", '"', "'", " ", "\n"]))
 ).map("".join)
 
 

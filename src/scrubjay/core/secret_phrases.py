@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from scrubjay.core.lazy_regex import lazy_pattern
 
 
-class Language(NamedTuple):
+class PhraseLanguage(NamedTuple):
     """How texts of a language name a secret and what stands between the name and the value."""
 
     gates: tuple[str, ...]
@@ -24,7 +24,7 @@ class Language(NamedTuple):
     """Words before the value."""
 
 
-GERMAN: Final = Language(
+GERMAN: Final = PhraseLanguage(
     gates=("passwort", "passphrase", "kennwort", "zug", "schluessel"),
     other_gates=("schlüssel",),
     passwords="passwort|kennwort|zugangscode",
@@ -34,7 +34,7 @@ GERMAN: Final = Language(
     prepositions="für|fuer|fürs|von|vom|zu|zum|zur|des|der|dem|im|in|am|an|bei|beim|unter|auf",
     connectors="(?:ist|war|lautete?|heißt|heisst|wurde|wird)(?: (?:jetzt|nun|neu|aktuell))?(?: auf)?(?::| =)?|auf",
 )
-FRENCH: Final = Language(
+FRENCH: Final = PhraseLanguage(
     gates=("de passe", "mdp", "jeton"),
     other_gates=("clé", "phrase secrète", "d’acc", "d'acc"),
     passwords="mots? de passe|mdp|code d['’]acc[eè]s",
@@ -43,7 +43,7 @@ FRENCH: Final = Language(
     prepositions="de|du|des|pour|sur|à|au|chez|administrateur|admin|root|principal|actuel|temporaire|wifi|dans",
     connectors="(?:est|était|devient|sera)(?: (?:désormais|maintenant))?(?: ?:)?|,? ?c['’]est|en",
 )
-SPANISH: Final = Language(
+SPANISH: Final = PhraseLanguage(
     gates=("contrasena", "clave", "de acceso"),
     other_gates=("contraseñ",),
     passwords="contrase[ñn]a|clave|c[oó]digo de acceso",
@@ -52,7 +52,7 @@ SPANISH: Final = Language(
     prepositions="de|del|para|en|al|por|maestra|actual|nueva|temporal|root|admin",
     connectors="(?:ahora |ya )?(?:es|era|será)(?: (?:ahora|ya))?:?|a|por",
 )
-CHINESE: Final = Language(
+CHINESE: Final = PhraseLanguage(
     gates=(),
     other_gates=("密码", "密碼", "密钥", "密鑰", "口令", "令牌"),
     passwords="密[码碼]|口令",
@@ -62,7 +62,7 @@ CHINESE: Final = Language(
     connectors="(?:现在|現在|已经|已經|已|就|都|默认|默認|临时|臨時)?被?(?:是|[为為]|(?:重置|更新|修)?改?[为為成]了?|[设設](?:置)?[为為成]|[换換]成了?|如下)",
 )
 # Abbreviations that several languages use. A variable of code can have this name.
-SHORT: Final = Language(
+SHORT: Final = PhraseLanguage(
     gates=("pw:", "pw=", "pw "),
     other_gates=(),
     passwords="(?<![a-z0-9_.$-])pw",
@@ -78,7 +78,7 @@ _VALUE = r"[^\s\"'`„“”‘’«»「」『』《》，。；！？、：:=|
 _SPACE = r"[ \t\u00a0\u202f\u3000]"
 
 
-def _pattern(language: Language) -> str:
+def _pattern(language: PhraseLanguage) -> str:
     names = "|".join(
         f"(?P<{kind}>{names})"
         for kind, names in (

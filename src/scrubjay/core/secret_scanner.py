@@ -32,7 +32,7 @@ _BY_KIND = (
     ("k", [SHORT_BEGINNING]),
     ("w", [one for one in BEGINNINGS if one not in WITHIN_WORDS and one != SHORT_BEGINNING]),
 )
-# In the order of their letters, because the scanner tells neighbours apart last.
+# Sorted, so that words with the same letters share a bucket of the scanner.
 _WORDS = "".join(
     f"{kind}{word}\n"
     for word, kind in sorted(

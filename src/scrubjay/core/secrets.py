@@ -304,7 +304,7 @@ class _Gate(NamedTuple):
     sign: str
     beginnings: tuple[str, ...]
     run: re.Pattern[str] | None = None
-    """Secrets with other beginnings match this: few texts have so many characters of a key after the sign."""
+    """Secrets with other beginnings match this: few texts have a run of key characters after the sign."""
     before_run: tuple[str, ...] = ()
 
 
