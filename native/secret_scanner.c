@@ -11,7 +11,8 @@
 
 #define MAX_WORDS 1024
 #define MAX_BUCKETS 64
-#define MIN_FORM_LENGTH 8      /* every form has at least this many characters after its start */
+#define MIN_FORM_LENGTH 12     /* a form has at least this many characters after its start */
+#define MIN_SHORT_LENGTH 6     /* or this many, one of them a digit */
 #define MAX_SUFFIX 11   /* "_production" */
 #define MAX_CLOSING 4      /* quotes and brackets after a name */
 #define MAX_SPACE 8        /* before a separator; less after an option */
@@ -19,18 +20,24 @@
 #define MAX_OPTION 40   /* before the suffix of its name */
 #define MAX_WORDS_BETWEEN 6
 #define MAX_WORD_BETWEEN 40
+#define MAX_WORDS_AFTER_VERB 3
+#define MAX_BEFORE_FIELD 120 /* between a name and the field of its value */
 #define MIN_PASSWORD 6
 #define MAX_PASSWORD 200
 #define MIN_RANDOM 10
 #define MAX_RANDOM 4096
 #define MIN_SENT 16
 #define MAX_IN_ADDRESS 1024 /* 256 characters */
+#define SENTRY_KEY 32
+#define MAX_NOTE 164 /* 40 characters */
+#define MAX_LOGIN 256 /* between the word and the colon, and around the user name */
+#define MAX_NEXT 260 /* a password that follows its name without a sign */
 
 /* What a word is searched for. The character before each word selects its kind, in this order. */
-enum { WORD, ANYWHERE, PASSWORD, RANDOM, SENT, ADDRESS, ODD };
-static const char KINDS[] = "waprs/?";
+enum { WORD, ANYWHERE, PASSWORD, RANDOM, SENT, ADDRESS, ODD, PHRASE, LOGIN, SHORT };
+static const char KINDS[] = "waprs/?nlk";
 
-enum { MAY_HAVE_FORM = 1, MAY_HAVE_NAME = 2 };
+enum { MAY_HAVE_FORM = 1, MAY_HAVE_NAME = 2, MAY_HAVE_OTHER_FORM = 4, MAY_HAVE_ALL = 7 };
 
 enum { LETTER = 1, NUMERAL = 2, WORDLY = 4, SPACE = 8, BODY = 16, BEFORE_VALUE = 32, SYMBOL = 64, CLOSING = 128 };
 
@@ -50,7 +57,7 @@ typedef struct {
 } SecretScanner;
 
 static inline uint8_t lower(uint8_t letter) { return letter >= 'A' && letter <= 'Z' ? (uint8_t)(letter + 32) : letter; }
-static inline int is_folded(int32_t kind) { return kind == PASSWORD || kind == RANDOM || kind == SENT; }
+static inline int is_folded(int32_t kind) { return kind == PASSWORD || kind == RANDOM || kind == SENT || kind == PHRASE || kind == LOGIN; }
 
 static void classify(uint8_t *classes, const char *signs, uint8_t class) {
     for (; *signs; signs++) classes[(uint8_t)*signs] |= class;
@@ -102,14 +109,32 @@ static int is_word(const Text *in, int64_t at, int64_t size, const char *words) 
     return 0;
 }
 
+/* Return whether a value may stand here, after "is", "is now" or "was changed to". */
+static int may_follow_verb(const Text *in, int64_t at, int32_t kind) {
+    for (int32_t count = 0; count <= MAX_WORDS_AFTER_VERB; count++) {
+        if (may_be_value(in, at, kind)) return 1;
+        int64_t start = at;
+        while (at - start < MAX_SPACE && is(in, at, SPACE)) at++;
+        if (is_odd(in, at)) return 1;
+        int64_t end = at;
+        while (end - at <= MAX_WORD_BETWEEN && is(in, end, WORDLY)) end++;
+        if (!is_word(in, at, end - at, "now\0set\0reset\0changed\0updated\0to\0")) return 0;
+        at = end;
+    }
+    return 0;
+}
+
 /* Like `may_be_value`, where a sentence continues after a name: "is X", "of the server was: X". */
 static int may_be_in_sentence(const Text *in, int64_t at, int32_t kind) {
     for (int32_t count = 0; count <= MAX_WORDS_BETWEEN; count++) {
         int64_t end = at;
         while (end - at <= MAX_WORD_BETWEEN && (is(in, end, WORDLY) || has(in, end, '.') || has(in, end, '\'') || has(in, end, '@'))) end++;
         if (is_odd(in, end)) return 1;
-        if (is_word(in, at, end - at, "is\0was\0to\0") && (has(in, end, ':') || is(in, end, SPACE)) && may_be_value(in, end, kind)) return 1;
-        if (!count && !is_word(in, at, end - at, "for\0of\0on\0in\0to\0")) return 0;
+        if (is_word(in, at, end - at, "is\0was\0to\0ist\0lautet\0est\0es\0") && (has(in, end, ':') || is(in, end, SPACE)) && may_follow_verb(in, end, kind)) return 1;
+        int64_t colon = end;
+        while (count && colon - end < 3 && (has(in, colon, ' ') || has(in, colon, '\t'))) colon++;
+        if (count && has(in, colon, ':') && may_be_value(in, colon + 1, kind)) return 1;
+        if (!count && !is_word(in, at, end - at, "for\0of\0on\0in\0to\0at\0")) return 0;
         if (end == at || !is(in, end, SPACE)) return 0;
         for (at = end; at - end < MAX_SPACE && is(in, at, SPACE);) at++;
         if (is_odd(in, at)) return 1;
@@ -117,23 +142,93 @@ static int may_be_in_sentence(const Text *in, int64_t at, int32_t kind) {
     return 0;
 }
 
+/* Return whether this is the call of a function that sets the value: "setPassword(". */
+static int may_be_setter(const Text *in, int64_t place, int64_t end, int32_t kind) {
+    int64_t before = place > 0 && in->text[place - 1] == '_' ? place - 1 : place;
+    int is_setter = (place > 0 && in->text[place - 1] == '.') || (before >= 3 && is_word(in, before - 3, 3, "set\0")) || (before >= 4 && is_word(in, before - 4, 4, "with\0"));
+    return is_setter && may_be_value(in, end + 1, kind);
+}
+
+/* Return whether a value may stand on a line of its own, after "password: |" of YAML. */
+static int may_be_block(const Text *in, int64_t at, int32_t kind) {
+    while (has(in, at, ' ') || has(in, at, '\t')) at++;
+    if (!has(in, at, '|') && !has(in, at, '>')) return 0;
+    for (at++; has(in, at, '-') || has(in, at, '+') || is(in, at, NUMERAL);) at++;
+    while (has(in, at, ' ') || has(in, at, '\t') || has(in, at, '\r')) at++;
+    if (!has(in, at, '\n')) return 0;
+    at++;
+    if (has(in, at, '-') || has(in, at, '+')) at++;
+    return may_be_value(in, at, kind);
+}
+
+/* Return whether a password may follow its name without a sign: "with password X", "the password from X to Y". */
+static int may_be_next(const Text *in, int64_t at) {
+    while (has(in, at, ' ') || has(in, at, '\t')) at++;
+    if (is_odd(in, at)) return 1;
+    if (at + 4 < in->length && is_word(in, at, 4, "from\0")) return 1;
+    int lowers = 0, capitals = 0, numerals = 0, others = 0;
+    for (int64_t end = at + MAX_NEXT; at < end && at < in->length && !is(in, at, SPACE); at++) {
+        uint8_t sign = in->text[at];
+        if (sign >= 'a' && sign <= 'z') lowers = 1;
+        else if (sign >= 'A' && sign <= 'Z') capitals = 1;
+        else if (sign >= '0' && sign <= '9') numerals = 1;
+        else others = 1;
+        if (sign >= 128 || (lowers && capitals && numerals && others)) return 1;
+    }
+    return 0;
+}
+
+/* Matches "login: X / Y", after the first word. */
+static int may_be_login(const Text *in, int64_t at) {
+    int64_t end = at + MAX_LOGIN;
+    while (at < end && at < in->length && !strchr("\n/:", in->text[at] ? in->text[at] : 1)) at++;
+    if (!has(in, at, ':')) return 0;
+    for (end = at + MAX_LOGIN; at < end && at < in->length && in->text[at] != '\n'; at++)
+        if (in->text[at] == '/' && in->text[at - 1] == ' ' && has(in, at + 1, ' ')) return 1;
+    return 0;
+}
+
+/* Matches "name: PASSWORD", then "value: X", after the name. */
+static int may_be_field(const Text *in, int64_t at, int32_t kind) {
+    for (int64_t end = at + MAX_BEFORE_FIELD; at < end && at < in->length; at++) {
+        if (is_odd(in, at)) return 1;
+        if (at + 5 < in->length && !memcmp(in->text + at, "value", 5)) return may_be_value(in, at + 5, kind);
+        if (!is(in, at, SPACE | CLOSING) && !strchr(",-+", in->text[at] ? in->text[at] : 1)) return 0;
+    }
+    return 0;
+}
+
+/* Return the end of a note in parentheses that may follow a name, or the same position. */
+static int64_t after_note(const Text *in, int64_t at) {
+    int64_t open = at;
+    while (open - at < 3 && (has(in, open, ' ') || has(in, open, '\t'))) open++;
+    if (!has(in, open, '(')) return at;
+    for (int64_t end = open + 1; end - open < MAX_NOTE && end < in->length && in->text[end] != '\n'; end++)
+        if (in->text[end] == ')') return end + 1;
+    return at;
+}
+
 /* Return whether a secret may follow the name that ends here. */
 static int may_be_named(const Text *in, int64_t place, int64_t end, int32_t kind) {
     int64_t at = end;
+    if (has(in, at, '(')) return may_be_setter(in, place, end, kind);
     while (at - end <= MAX_SUFFIX && is(in, at, WORDLY)) at++;
     if (is_odd(in, at)) return 1;
+    if (kind == PASSWORD && at == end && (has(in, at, ' ') || has(in, at, '\t')) && may_be_next(in, at)) return 1;
     if (at > end && (at - end > MAX_SUFFIX || !strchr("sS_-0123456789", in->text[end]))) return 0;
     int64_t start = place;
     while (start > 0 && place - start < MAX_OPTION && is(in, start - 1, WORDLY)) start--;
     int may_be_option = (start < place && in->text[start] == '-') || (start > 0 && is_odd(in, start - 1));
     if (may_be_option && (has(in, at, ' ') || has(in, at, '\t')) && may_be_value(in, at, kind)) return 1;
+    if (!has(in, at, ' ') && may_be_field(in, at, kind)) return 1;
     for (int32_t count = 0; count < MAX_CLOSING && is(in, at, CLOSING); count++) at++;
+    if (has(in, at, ' ') || has(in, at, '\t')) at = after_note(in, at);
     int64_t sign = at;
     while (sign - at < MAX_SPACE && is(in, sign, SPACE)) sign++;
     if (is_odd(in, sign)) return 1;
     if (has(in, sign, '=')) return may_be_value(in, sign + 1, kind);
     if (!has(in, sign, ':')) return sign > at && is(in, sign, LETTER) && may_be_in_sentence(in, sign, kind);
-    if (may_be_value(in, sign + 1, kind)) return 1;
+    if (may_be_value(in, sign + 1, kind) || may_be_block(in, sign + 1, kind)) return 1;
     int64_t type = sign + 1;
     while (type - sign <= MAX_TYPE && type < in->length && (is(in, type, LETTER | NUMERAL | SPACE) || strchr("_.[],|", in->text[type]))) type++;
     return is_odd(in, type) || (has(in, type, '=') && may_be_value(in, type + 1, kind));
@@ -155,8 +250,9 @@ static int may_be_sent(const Text *in, int64_t place, int64_t end) {
 
 /* Matches "://user:X@host", after the slashes. */
 static int may_be_in_address(const Text *in, int64_t at) {
-    int64_t end = at + MAX_IN_ADDRESS;
+    int64_t start = at, end = at + MAX_IN_ADDRESS;
     while (at < end && at < in->length && !is(in, at, SPACE) && !strchr("/@:\"'<>", in->text[at] ? in->text[at] : 1)) at++;
+    if (has(in, at, '@') && at - start == SENTRY_KEY) return 1;
     if (!has(in, at, ':')) return 0;
     for (end = at + MAX_IN_ADDRESS; at < end && at < in->length && !is(in, at, SPACE) && !strchr("/\"'<>", in->text[at] ? in->text[at] : 1); at++)
         if (in->text[at] == '@') return 1;
@@ -164,22 +260,26 @@ static int may_be_in_address(const Text *in, int64_t at) {
 }
 
 /* Return whether a secret that is recognized by its form may start here. */
-static int may_have_form(const Text *in, int64_t place, int64_t end) {
+static int may_have_form(const Text *in, int64_t place, int64_t end, int is_short) {
     if (place > 0 && (is(in, place - 1, LETTER | NUMERAL) || in->text[place - 1] == '_')) return 0;
-    for (int64_t at = end; at < end + MIN_FORM_LENGTH; at++)
-        if (!is(in, at, BODY)) return 0;
-    return 1;
+    int64_t at = end;
+    int has_numeral = 0;
+    for (; at < end + MIN_FORM_LENGTH && is(in, at, BODY); at++)
+        if (is(in, at, NUMERAL)) has_numeral = 1;
+    return at - end == MIN_FORM_LENGTH || (is_short && has_numeral && at - end >= MIN_SHORT_LENGTH);
 }
 
 /* Return the flags of what the word at this position may indicate. */
 static int32_t check_word(const Text *in, int64_t place, const Word *word) {
     int64_t end = place + word->length;
     switch (word->kind) {
-    case WORD: return may_have_form(in, place, end) ? MAY_HAVE_FORM : 0;
-    case ANYWHERE: return MAY_HAVE_FORM;
+    case WORD:
+    case SHORT: return may_have_form(in, place, end, word->kind == SHORT) ? MAY_HAVE_FORM : 0;
+    case ANYWHERE: return MAY_HAVE_OTHER_FORM;
     case PASSWORD:
     case RANDOM: return may_be_named(in, place, end, word->kind) ? MAY_HAVE_NAME : 0;
     case SENT: return may_be_sent(in, place, end) ? MAY_HAVE_NAME : 0;
+    case LOGIN: return may_be_login(in, end) ? MAY_HAVE_NAME : 0;
     case ADDRESS: return may_be_in_address(in, end) ? MAY_HAVE_NAME : 0;
     default: return MAY_HAVE_NAME;
     }
@@ -202,6 +302,8 @@ SCRUBJAY_API SecretScanner *scrubjay_secret_scanner_new(const uint8_t *words, in
     classify(own->classes, " \t\n\r\f\v\x1c\x1d\x1e\x1f:=>*(\\\"'`", BEFORE_VALUE);
     classify(own->classes, "!#$%^&*+=?~@|", SYMBOL);
     classify(own->classes, "\\\"'`])*", CLOSING);
+    int64_t total = 0;
+    for (int64_t i = 0; i < length; i++) total += words[i] == '\n';
     for (int64_t start = 0; start < length;) {
         const uint8_t *line = words + start, *end = memchr(line, '\n', (size_t)(length - start));
         int64_t size = (end ? end - line : length - start) - 1;
@@ -210,15 +312,16 @@ SCRUBJAY_API SecretScanner *scrubjay_secret_scanner_new(const uint8_t *words, in
             free(own);
             return NULL;
         }
-        Word word = {line + 1, size, own->buckets[own->count % MAX_BUCKETS], (int32_t)(kind - KINDS)};
-        uint64_t bucket = 1ull << own->count % MAX_BUCKETS;
+        int64_t which = own->count < total ? own->count * MAX_BUCKETS / total : MAX_BUCKETS - 1;
+        Word word = {line + 1, size, own->buckets[which], (int32_t)(kind - KINDS)};
+        uint64_t bucket = 1ull << which;
         for (int byte = 0; byte < 256; byte++) {
             uint8_t letter = is_folded(word.kind) ? lower((uint8_t)byte) : (uint8_t)byte;
             if (letter == line[1]) own->first[byte] |= bucket;
             if (letter == line[2]) own->second[byte] |= bucket;
             if (letter == line[3]) own->third[byte] |= bucket;
         }
-        own->buckets[own->count % MAX_BUCKETS] = own->count;
+        own->buckets[which] = own->count;
         own->all[own->count++] = word;
         start += size + 2;
     }
@@ -229,7 +332,7 @@ SCRUBJAY_API SecretScanner *scrubjay_secret_scanner_new(const uint8_t *words, in
 SCRUBJAY_API int32_t scrubjay_secret_scanner_scan(const SecretScanner *own, const uint8_t *text, int64_t length) {
     Text in = {own, text, length};
     int32_t found = 0;
-    for (int64_t i = 0; i + 2 < length && found != (MAY_HAVE_FORM | MAY_HAVE_NAME); i++) {
+    for (int64_t i = 0; i + 2 < length && found != MAY_HAVE_ALL; i++) {
         uint64_t buckets = own->first[text[i]] & own->second[text[i + 1]] & own->third[text[i + 2]];
         for (; buckets; buckets &= buckets - 1)
             for (int32_t which = own->buckets[__builtin_ctzll(buckets)]; which >= 0; which = own->all[which].next)

@@ -277,7 +277,7 @@ def test_125_a_hook_imports_only_what_its_event_needs(home: Path, folder: Path, 
 # Modules that a permission hook imports until its decision is audited. Add one only if every decision needs it:
 # an agent waits for these imports, ten times as long on a busy machine.
 PERMISSION_MODULES = {
-    "core.callers core.errors core.ids core.lazy core.lazy_regex core.secrets",
+    "core.callers core.errors core.ids core.lazy core.lazy_regex core.secret_phrases core.secrets",
     "db.damage_report db.sqlite.checksums db.sqlite.connections db.sqlite.named_queries",
     "db.sqlite.schema db.sqlite.schema_snapshot db.sqlite.schema_version",
     "features.hooks.hook_reader features.hooks.models",

@@ -1,23 +1,13 @@
 """Mask secrets in source code without moving any other byte."""
 
-import ctypes
 import re
-from collections.abc import Callable
 from enum import IntFlag
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrubjay.core.lazy import lazy_module
-from scrubjay.core.secrets import (
-    BEGINNINGS,
-    OTHER_ENDINGS,
-    PASSWORD_ENDINGS,
-    SCHEMES,
-    WITHIN_WORDS,
-    Secret,
-    find_secrets,
-)
-from scrubjay.native.library import library
+from scrubjay.core.secret_scanner import native_scanner
+from scrubjay.core.secrets import BEGINNINGS, BY_FORM, BY_NAME, BY_OTHER_FORM, Secret, find_secrets
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +31,7 @@ def mask_secrets(content: bytes) -> bytes:
         if not (may := possible_secrets(content)):
             break
         text = content.decode("utf-8", "surrogateescape")
-        found = find_secrets(text, has_beginning=SecretKinds.BY_FORM in may)
+        found = find_secrets(text, kinds=int(may))
         if not found:
             break
         parts: list[bytes] = []
@@ -55,58 +45,32 @@ def mask_secrets(content: bytes) -> bytes:
 
 def secrets_in(content: bytes) -> list[Secret]:
     """Return the secrets in a part of a file, with offsets in its text decoded with `surrogateescape`."""
-    may = scan(content) if (scan := _native_scanner()) else None
-    if may is not None and not may:
+    may = scan(content) if (scan := native_scanner()) else None
+    if may == 0:
         return []
-    has_beginning = None if may is None else SecretKinds.BY_FORM in may
-    return find_secrets(content.decode("utf-8", "surrogateescape"), has_beginning=has_beginning)
+    return find_secrets(content.decode("utf-8", "surrogateescape"), kinds=may)
 
 
 class SecretKinds(IntFlag):
     """Kinds of secrets that a content may contain; a kind that is not set is certainly absent."""
 
-    BY_FORM = 1
+    BY_FORM = BY_FORM
     """Secrets recognizable by their form."""
-    BY_NAME = 2
+    BY_NAME = BY_NAME
     """Secrets recognizable by the name next to them."""
+    BY_OTHER_FORM = BY_OTHER_FORM
+    """Secrets recognizable by a form that does not start a word."""
 
 
 def possible_secrets(content: bytes) -> SecretKinds:
     """Return the kinds of secrets to search for in a content."""
-    if (scan := _native_scanner()) is not None:
-        return scan(content)
-    return SecretKinds.BY_NAME | SecretKinds.BY_FORM if has_secret_prefix(content) else SecretKinds.BY_NAME
+    if (scan := native_scanner()) is not None:
+        return SecretKinds(scan(content))
+    by_form = SecretKinds.BY_FORM | SecretKinds.BY_OTHER_FORM
+    return SecretKinds.BY_NAME | by_form if has_secret_prefix(content) else SecretKinds.BY_NAME
 
 
 _PREFIXES = tuple(beginning.encode() for beginning in BEGINNINGS)
-# The Kelvin sign is the only non-ASCII character whose lower case is ASCII, so it may be part of any name.
-_SCANNER_WORDS = "".join(
-    f"{kind}{word}\n"
-    for kind, words in (
-        ("r", OTHER_ENDINGS),
-        ("p", PASSWORD_ENDINGS),
-        ("s", SCHEMES),
-        ("/", ["://"]),
-        ("?", ["\u212a"]),
-        ("a", WITHIN_WORDS),
-        ("w", [beginning for beginning in BEGINNINGS if beginning not in WITHIN_WORDS]),
-    )
-    for word in words
-).encode()
-
-
-@cache
-def _native_scanner() -> Callable[[bytes], SecretKinds] | None:
-    """Return the scanner of the native library; None if that is not available."""
-    if (native := library()) is None:
-        return None
-    create: Any = native.scrubjay_secret_scanner_new
-    scan: Any = native.scrubjay_secret_scanner_scan
-    create.restype, create.argtypes = ctypes.c_void_p, (ctypes.c_char_p, ctypes.c_int64)
-    scan.restype, scan.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)
-    scanner = create(_SCANNER_WORDS, len(_SCANNER_WORDS))
-    every = [SecretKinds(0), SecretKinds.BY_FORM, SecretKinds.BY_NAME, SecretKinds.BY_FORM | SecretKinds.BY_NAME]
-    return (lambda content: every[int(scan(scanner, content, len(content)))]) if scanner else None
 
 
 def has_secret_prefix(content: bytes) -> bool:
