@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.compat.do_memory.test_mcp_methods import PROGRAM, environment
+from tests.surfaces.callers import PROGRAM, environment
 
 Json = dict[str, Any]
 Call = Callable[..., Json]
