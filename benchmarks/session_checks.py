@@ -47,7 +47,7 @@ class CheckResult:
     found: Counter[str]
     total: Counter[str]
     all_phrases: Counter[str]
-    """Points of which every phrase was found."""
+    """Points with every phrase found."""
     claimed: int
     """Points that must not be claimed, and are."""
     forbidden: int
