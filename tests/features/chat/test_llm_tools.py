@@ -74,7 +74,9 @@ async def test_129_long_tool_results_are_truncated_and_errors_are_returned(tmp_p
     context = CallContext(surface="mira")
     async with running(Settings.model_validate({"home": tmp_path})) as application:
         tools = ChatTools(application.dispatcher)
-        await tools.call(RequestedToolCall("1", "remember", json.dumps({"content": "sea " * 8_000})), context)
+        for name in ("north", "south", "east", "west"):  # each is short enough to be returned whole
+            content = f"The {name} sea: " + " ".join(f"{name}{number}" for number in range(700))
+            await tools.call(RequestedToolCall("1", "remember", json.dumps({"content": content})), context)
         success, output = await tools.call(RequestedToolCall("1", "recall_memories", '{"query": "sea"}'), context)
         assert (success, len(output)) == (True, MAX_RESULT_CHARACTERS)
         for arguments in ("[]", "{", '{"query": 5, "x": 1}'):

@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import anyio
 import pytest
 
 from benchmarks.conversations import Conversation, Question, Turn, score
@@ -51,12 +50,9 @@ def read_chat(path: Path) -> Conversation:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+async def found(tmp_path_factory: pytest.TempPathFactory, anyio_backend: str) -> dict[str, float]:
     """Return the mean recall at ten by kind of question."""
-    return anyio.run(measure, tmp_path_factory.mktemp("homes"))
-
-
-async def measure(folder: Path) -> dict[str, float]:
+    folder = tmp_path_factory.mktemp("homes")
     by_kind: defaultdict[str, list[float]] = defaultdict(list)
     for path in CHATS:
         chat = read_chat(path)
@@ -76,7 +72,9 @@ async def measure(folder: Path) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("kind", LEAST)
-def test_060_recall_in_chats_finds_the_evidence_of_each_kind_of_question(kind: str, found: dict[str, float]) -> None:
+async def test_060_recall_in_chats_finds_the_evidence_of_each_kind_of_question(
+    kind: str, found: dict[str, float]
+) -> None:
     assert found[kind] >= LEAST[kind]
 
 
