@@ -90,7 +90,7 @@ def _fit(values: Values, period: float, harmonics: int) -> tuple[Values, float]:
     """Return the coefficients of a line and the waves of a season, and the sum of squares that they leave."""
     time = np.arange(len(values), dtype=np.float64)
     columns = np.column_stack([np.ones(len(values)), time / len(values), _waves(time, period, harmonics)])
-    coefficients = np.linalg.lstsq(columns, values, rcond=None)[0]
+    coefficients: Values = np.linalg.lstsq(columns, values, rcond=None)[0].astype(np.float64, copy=False)
     rest = values - columns @ coefficients
     return coefficients, float(np.dot(rest, rest))
 
